@@ -1,0 +1,23 @@
+/**
+ * Compiles the sources into `dist/` for a package, since Node refuses TypeScript below node_modules; the checkout needs
+ * no build. With `--clean` it takes away what was made, so that the checkout goes on running from its sources.
+ */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const server = fileURLToPath(new URL('..', import.meta.url))
+const copied = ['README.md', 'LICENSE']
+
+for (const made of ['dist', ...copied]) rmSync(join(server, made), { recursive: true, force: true })
+if (!process.argv.includes('--clean')) {
+  const compiler = join(
+    dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+    'bin',
+    'tsc',
+  )
+  execFileSync(process.execPath, [compiler, '-p', join(server, 'tsconfig.build.json')], { stdio: 'inherit' })
+  for (const file of copied) copyFileSync(join(server, '..', file), join(server, file))
+}

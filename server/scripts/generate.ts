@@ -1,0 +1,23 @@
+/** Writes what is generated from the code; with `--check` it only says what has drifted, and fails. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { documentSettings } from '../src/platform/config/index.ts'
+import { describeApi } from './describe-api.ts'
+import { documentErrors } from './document-errors.ts'
+
+const root = new URL('../../', import.meta.url)
+const generated: Record<string, string> = {
+  'docs/configuration.md': documentSettings(),
+  'docs/errors.md': documentErrors(),
+  'server/openapi.json': `${JSON.stringify(await describeApi(), null, 1)}\n`,
+}
+
+const checking = process.argv.includes('--check')
+let drifted = 0
+for (const [path, text] of Object.entries(generated)) {
+  const file = new URL(path, root)
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
+  drifted++
+  if (!checking) writeFileSync(file, text)
+  process.stdout.write(`${path} ${checking ? 'is out of date. Run: npm run generate' : 'written'}\n`)
+}
+process.exit(checking && drifted > 0 ? 1 : 0)

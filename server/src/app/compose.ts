@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs'
+import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
+import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
+import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
+import { requireProject } from '../features/projects/index.ts'
+import { createRefusalRecorder } from '../features/refusals/index.ts'
+import { countActiveTokens, KeyUses, Memory, TOKENS_REVOKED, TokenIssuer } from '../features/tokens/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/index.ts'
+import { type Database, type MigrationReport, migrate, openDatabase } from '../platform/database/index.ts'
+import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
+import type { Log } from '../platform/log.ts'
+import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
+import { randomBytes } from '../platform/secrets.ts'
+import { startPeriodic } from '../platform/worker/index.ts'
+import { removeOld } from './janitor.ts'
+import { listen } from './listen.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
+import { VERSION } from './version.ts'
+
+/** Spreads a change to this process even if no wake-up is heard; the contract promises 2 s. */
+const LOOK_EVERY_MS = 1_000
+const FLUSH_EVERY_MS = 2_000
+const CLEAN_EVERY_MS = 10_000
+/** After this long without a look nothing is vouched for, so the process is not ready either. */
+const LOOK_AGE_MOST_SECONDS = 30
+
+interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  /** In a terminal, people want to see every request. */
+  readonly interactive: boolean
+}
+
+export interface Service {
+  readonly db: Database
+  readonly migrations: MigrationReport
+  readonly memory: Memory
+  /** Opens the listeners; the addresses under which they are reached. */
+  start(): Promise<{ url: string; managementUrl: string }>
+  /** Finishes what is in flight, writes what is only in memory, closes the store. */
+  stop(): Promise<void>
+}
+
+/** Opens the store that the settings name and brings it up to date. */
+export async function openStore({
+  config,
+  clock,
+}: Pick<Parts, 'config' | 'clock'>): Promise<{ db: Database; migrations: MigrationReport }> {
+  const where = {
+    url: config.JETON_DATABASE_URL,
+    pool: config.JETON_DATABASE_POOL,
+    folder: config.JETON_DATA_DIR,
+  }
+  const db = await openDatabase({ clock }, where)
+  try {
+    return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+/** The whole service, wired. The only place that sees every feature. */
+export async function compose(parts: Parts): Promise<Service> {
+  const { config, clock, log } = parts
+  const { db, migrations } = await openStore(parts)
+  if (config.JETON_MANAGEMENT_ID !== undefined)
+    await ensureConfiguredOperator(
+      { db, random: randomBytes },
+      { id: config.JETON_MANAGEMENT_ID, token: config.JETON_MANAGEMENT_TOKEN! },
+    )
+
+  const metrics = createMetrics()
+  const attempts = new WrongAttempts(clock)
+  const operators = createOperatorGuard({ db, clock, attempts })
+  const refusals = createRefusalRecorder({ db, clock })
+  const memory = new Memory({ db, clock, tokensKept: config.JETON_CACHE_TOKENS })
+  const uses = new KeyUses(clock)
+  let url = config.JETON_PUBLIC_URL ?? ''
+  let running = false
+
+  const deps: RouteDeps = {
+    db,
+    random: randomBytes,
+    metrics,
+    memory,
+    attempts,
+    uses,
+    issuer: new TokenIssuer({ db, now: () => memory.storeClock.now() }),
+    projectName: async (id) => (await requireProject(db, id)).name,
+    countTokens: (reader, projectIds) => countActiveTokens(reader, memory.storeClock.now(), projectIds),
+    markContents: markKeysDeleted,
+    onDelete: (projectId) => memory.forgetProject(projectId),
+    onChange: (key) => void memory.rememberKey(key),
+    flush: refusals.flush,
+    publicUrl: () => url,
+    isReady: () => running && (memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY) < LOOK_AGE_MOST_SECONDS,
+    openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
+  }
+
+  addProcessMetrics(metrics)
+  addServiceMetrics()
+  const newHttp = () =>
+    createHttp({
+      clock,
+      log,
+      metrics,
+      trustedProxies: config.JETON_TRUSTED_PROXIES,
+      managementAllow: config.JETON_MANAGEMENT_ALLOW,
+      requestLogLevel: parts.interactive ? 'info' : 'debug',
+      guards: { operator: operators.guard, scope: createScopeGuard(deps) },
+      onRefusal: refusals.record,
+      badUrl: badGatewayUrl,
+      publicUrl: () => url,
+    })
+  const apart = config.JETON_MANAGEMENT_PORT !== undefined
+  const main = newHttp()
+  const management = apart ? newHttp() : main
+  addPublicRoutes(main.app, deps)
+  addManagementRoutes(management.app, deps)
+  const listeners: Http[] = apart ? [main, management] : [main]
+  for (const http of listeners) http.finish()
+
+  const jobs: { stop(): Promise<void> }[] = []
+  const stopWakes: (() => void)[] = []
+
+  function startWork(): void {
+    const looker = startPeriodic(
+      { clock, log },
+      { name: 'look', everyMs: LOOK_EVERY_MS, run: () => memory.look() },
+    )
+    stopWakes.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.onWake(topic, looker.soon)))
+    jobs.push(
+      looker,
+      startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
+      startPeriodic(
+        { clock, log },
+        {
+          name: 'janitor',
+          everyMs: CLEAN_EVERY_MS,
+          run: () => removeOld(db, refusals, memory.storeClock.now()),
+        },
+      ),
+    )
+  }
+
+  async function flushAll(): Promise<void> {
+    await refusals.flush()
+    await operators.flush()
+    await uses.flush(db)
+  }
+
+  function addServiceMetrics(): void {
+    metrics.gauge(
+      'jeton_last_look_age_seconds',
+      'How long ago this process last read what changed.',
+      () => memory.lookAgeSeconds,
+    )
+    metrics.gauge('jeton_tokens_cached', 'Tokens in memory.', () => memory.tokensHeld)
+    metrics.countedElsewhere(
+      'jeton_token_cache_hits_total',
+      'Verdicts on tokens from memory.',
+      () => memory.hits,
+    )
+    metrics.countedElsewhere(
+      'jeton_token_cache_misses_total',
+      'Tokens that had to be read from the store.',
+      () => memory.misses,
+    )
+  }
+
+  return {
+    db,
+    migrations,
+    memory,
+    async start() {
+      await memory.look()
+      const address = await listen(main.app, config.JETON_HOST, config.JETON_PORT, 'JETON_PORT')
+      url ||= address
+      const managementUrl = apart
+        ? await listen(
+            management.app,
+            config.JETON_HOST,
+            config.JETON_MANAGEMENT_PORT!,
+            'JETON_MANAGEMENT_PORT',
+          )
+        : address
+      running = true
+      startWork()
+      return { url: address, managementUrl }
+    },
+    async stop() {
+      running = false
+      await Promise.all(listeners.map((http) => http.stop()))
+      for (const stopWake of stopWakes) stopWake()
+      await Promise.all(jobs.map((job) => job.stop()))
+      await flushAll().catch((error) =>
+        log.warn({ reason: (error as Error).message }, 'last notes were not written'),
+      )
+      await db.close()
+    },
+  }
+}
+
+/** Generated from the routes and kept true by `npm run check`; read when someone asks. */
+const readOpenApi = (): object =>
+  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))

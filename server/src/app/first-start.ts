@@ -1,0 +1,52 @@
+import { createApiKeyIn } from '../features/api-keys/index.ts'
+import { countOperators, createOperatorIn } from '../features/operators/index.ts'
+import { countProjects, createProjectIn } from '../features/projects/index.ts'
+import { isLoopbackHost } from '../platform/addresses.ts'
+import type { Config } from '../platform/config/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import type { Actor } from '../platform/http/index.ts'
+import { randomBytes } from '../platform/secrets.ts'
+
+export const SAMPLE_PROJECT = 'Sample'
+export const SAMPLE_KEY = 'Quickstart'
+
+const ACTOR: Actor = { type: 'system', id: 'first-start', address: null, requestId: null }
+
+export interface FirstStart {
+  /** Made only where the settings name none. */
+  readonly operator?: { readonly id: string; readonly token: string }
+  readonly sample?: { readonly projectId: string; readonly appId: string; readonly appToken: string }
+}
+
+/** Secrets are made without being asked for only where nobody else can see them: embedded store, loopback address. */
+export const mayMakeFirst = (config: Config): boolean =>
+  config.JETON_DATABASE_URL === undefined && isLoopbackHost(config.JETON_HOST)
+
+/**
+ * What an empty store gets: an operator, where the settings name none, and a sample project with one key. One
+ * transaction, so of two processes that start together one does it.
+ */
+export async function makeFirst(db: Database, config: Config): Promise<FirstStart> {
+  if (!mayMakeFirst(config)) return {}
+  return db.transaction(async (tx) => {
+    const deps = { random: randomBytes }
+    const hasProjects = (await countProjects(tx)) > 0
+    const needsOperator = (await countOperators(tx)) === 0 && !hasProjects
+    const operator = needsOperator
+      ? await createOperatorIn(deps, tx, { name: 'first', actor: ACTOR })
+      : undefined
+    const wantsSample =
+      !hasProjects &&
+      config.JETON_SAMPLE === 'on' &&
+      (operator !== undefined || config.JETON_MANAGEMENT_ID !== undefined)
+    if (!wantsSample) return operator ? { operator } : {}
+    const project = await createProjectIn(deps, tx, { name: SAMPLE_PROJECT, actor: ACTOR })
+    const { row, appToken } = await createApiKeyIn(deps, tx, {
+      projectId: project.id,
+      name: SAMPLE_KEY,
+      actor: ACTOR,
+    })
+    const sample = { projectId: project.id, appId: row.app_id, appToken }
+    return operator ? { operator, sample } : { sample }
+  })
+}

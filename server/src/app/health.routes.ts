@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { type App, unavailable } from '../platform/http/index.ts'
+import type { Metrics } from '../platform/metrics.ts'
+
+const Health = Type.Object({ status: Type.String() })
+
+/** Live: the process answers. Ready: it can confirm the state of keys, and is not stopping. */
+export function healthRoutes(app: App, { isReady }: { isReady: () => boolean }): void {
+  const config = { access: 'public' } as const
+  const tags = ['health']
+
+  app.get(
+    '/health/live',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'health.live',
+        summary: 'Whether the process answers',
+        response: { 200: Health },
+      },
+    },
+    async () => ({ status: 'live' }),
+  )
+  app.get(
+    '/health/ready',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'health.ready',
+        summary: 'Whether it can serve: 200 or 503',
+        response: { 200: Health },
+      },
+    },
+    async () => {
+      if (!isReady()) throw unavailable()
+      return { status: 'ready' }
+    },
+  )
+}
+
+export function metricsRoute(app: App, { metrics }: { metrics: Metrics }): void {
+  app.get(
+    '/metrics',
+    {
+      config: { access: 'public', management: true },
+      schema: {
+        tags: ['health'],
+        operationId: 'health.metrics',
+        summary: 'Metrics in the text format of Prometheus',
+      },
+    },
+    (_, reply) =>
+      reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(metrics.text()),
+  )
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '../../platform/database/index.ts'
+import { foundation } from './0001-foundation.ts'
+
+/** In the order of application. A migration that has been released is never changed. */
+export const MIGRATIONS: readonly Migration[] = [foundation]

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** `pid 4312 (node)`: who listens on a port, as far as Linux lets us see; undefined where it does not. */
+export function portHolder(port: number): string | undefined {
+  try {
+    const inode = listeningInode(port)
+    const pid = inode && readdirSync('/proc').find((entry) => /^\d+$/.test(entry) && holds(entry, inode))
+    return pid ? `pid ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})` : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const LISTEN = '0A'
+
+function listeningInode(port: number): string | undefined {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  for (const file of ['/proc/net/tcp', '/proc/net/tcp6'])
+    for (const line of readFileSync(file, 'utf8').split('\n').slice(1)) {
+      const fields = line.trim().split(/\s+/)
+      if (fields[1]?.endsWith(`:${hex}`) && fields[3] === LISTEN) return fields[9]
+    }
+  return undefined
+}
+
+function holds(pid: string, inode: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some(
+      (fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`,
+    )
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,44 @@
+import { accessRoutes, gatewayRoutes } from '../features/access/index.ts'
+import { apiKeyRoutes } from '../features/api-keys/index.ts'
+import { auditRoutes } from '../features/audit/index.ts'
+import { operatorRoutes } from '../features/operators/index.ts'
+import { projectRoutes } from '../features/projects/index.ts'
+import { refusalRoutes } from '../features/refusals/index.ts'
+import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
+import { type App, addErrorPages, addReference } from '../platform/http/index.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { healthRoutes, metricsRoute } from './health.routes.ts'
+
+type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
+
+/** What all routes together need; compose() makes it, and each takes its part. */
+export type RouteDeps = DepsOf<typeof operatorRoutes> &
+  DepsOf<typeof projectRoutes> &
+  DepsOf<typeof apiKeyRoutes> &
+  DepsOf<typeof auditRoutes> &
+  DepsOf<typeof refusalRoutes> &
+  DepsOf<typeof oauthRoutes> &
+  DepsOf<typeof tokenRoutes> &
+  DepsOf<typeof gatewayRoutes> &
+  DepsOf<typeof healthRoutes> & { readonly metrics: Metrics; readonly openapi: () => object }
+
+/** For everyone who holds a key or a token. */
+export function addPublicRoutes(app: App, deps: RouteDeps): void {
+  healthRoutes(app, deps)
+  addErrorPages(app)
+  oauthRoutes(app, deps)
+  gatewayRoutes(app, deps)
+}
+
+/** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
+export function addManagementRoutes(app: App, deps: RouteDeps): void {
+  metricsRoute(app, deps)
+  addReference(app, deps.openapi)
+  operatorRoutes(app, deps)
+  projectRoutes(app, deps)
+  apiKeyRoutes(app, deps)
+  tokenRoutes(app, deps)
+  accessRoutes(app, deps)
+  auditRoutes(app, deps)
+  refusalRoutes(app, deps)
+}

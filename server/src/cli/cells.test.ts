@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { ago, cellOf, headingOf } from './cells.ts'
+import { aligned } from './print-table.ts'
+
+const NOW = Date.UTC(2026, 0, 15, 12)
+const person = { person: true, now: NOW }
+const program = { person: false, now: NOW }
+
+test.each([
+  [0, 'just now'],
+  [999, 'just now'],
+  [1_000, '1 s ago'],
+  [59_999, '59 s ago'],
+  [3_600_000, '1 h ago'],
+  [93 * 86_400_000, '93 d ago'],
+  [-5_000, 'in 5 s'],
+])('%i ms before now is %s', (ms, words) => {
+  expect(ago(NOW - ms, NOW)).toBe(words)
+})
+
+describe('a cell', () => {
+  test('is relative and short for people, exact for programs', () => {
+    const at = new Date(NOW - 60_000).toISOString()
+    expect(cellOf('last_used_at', at, person, true)).toBe('1 min ago')
+    expect(cellOf('last_used_at', at, program, true)).toBe(at)
+    const many = ['a', 'b', 'c', 'd', 'e']
+    expect(cellOf('permissions', many, person, true)).toBe('a b c +2')
+    expect(cellOf('permissions', many, program, true)).toBe('a,b,c,d,e')
+  })
+
+  test('that is empty is a dash for people and nothing for programs', () => {
+    expect([null, undefined, []].map((value) => cellOf('x', value, person))).toEqual(['–', '–', '–'])
+    expect([null, undefined, []].map((value) => cellOf('x', value, program))).toEqual(['', '', ''])
+  })
+
+  test('never holds what would break a line', () => {
+    expect(cellOf('name', 'a\nb\tc\u009bd', program)).toBe('a b c d')
+  })
+})
+
+test('headings leave out what only programs need', () => {
+  expect(['last_used_at', 'key_id', 'active_tokens', 'at'].map(headingOf)).toEqual([
+    'LAST USED',
+    'KEY',
+    'ACTIVE TOKENS',
+    'AT',
+  ])
+})
+
+test('columns are in line whatever they hold', () => {
+  expect(
+    aligned([
+      ['a', 'b'],
+      ['ключ', 'c'],
+    ]),
+  ).toEqual(['a      b', 'ключ   c'])
+})

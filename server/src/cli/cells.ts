@@ -1,0 +1,57 @@
+/** One value of an answer as text: exact for programs, easy for people. */
+export interface Reader {
+  readonly person: boolean
+  readonly now: number
+}
+
+const ENTRIES_SHOWN = 3
+const UNITS: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+]
+
+/** `3 min ago`. */
+export function ago(at: number, now: number): string {
+  const distance = Math.abs(now - at)
+  const [unit, size] = UNITS.find(([, ms]) => distance >= ms) ?? ['', 0]
+  if (size === 0) return 'just now'
+  const count = `${Math.floor(distance / size)} ${unit}`
+  return at > now ? `in ${count}` : `${count} ago`
+}
+
+/** Nothing that came from elsewhere may steer the terminal, or break a line that a program reads. */
+const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')
+
+const isTime = (name: string): boolean => name === 'at' || name.endsWith('_at')
+
+/** `short` is for tables, where a cell must not push the others away. */
+export function cellOf(name: string, value: unknown, reader: Reader, short = false): string {
+  if (value === null || value === undefined) return reader.person ? '–' : ''
+  if (Array.isArray(value)) return plain(listed(value.map(String), reader, short))
+  if (typeof value === 'object') return plain(String((value as { id?: unknown }).id ?? JSON.stringify(value)))
+  if (!reader.person) return plain(String(value))
+  if (isTime(name) && typeof value === 'string') return timeOf(value, reader, short)
+  return name.endsWith('_in') ? `${value} s` : plain(String(value))
+}
+
+/** With commas for programs: the same text goes into a flag. */
+function listed(entries: readonly string[], { person }: Reader, short: boolean): string {
+  if (!person) return entries.join(',')
+  if (entries.length === 0) return '–'
+  const rest = short ? entries.length - ENTRIES_SHOWN : 0
+  return rest > 0 ? `${entries.slice(0, ENTRIES_SHOWN).join(' ')} +${rest}` : entries.join(' ')
+}
+
+function timeOf(value: string, { now }: Reader, short: boolean): string {
+  const relative = ago(Date.parse(value), now)
+  return short ? relative : `${plain(value)}  (${relative})`
+}
+
+/** `last_used_at` is headed LAST USED. */
+export const headingOf = (name: string): string =>
+  name
+    .replace(/_(at|id)$/, '')
+    .replaceAll('_', ' ')
+    .toUpperCase()

@@ -1,0 +1,62 @@
+import { openStore } from '../app/compose.ts'
+import { createOperator } from '../features/operators/index.ts'
+import { systemClock } from '../platform/clock.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
+import type { Actor } from '../platform/http/index.ts'
+import { randomBytes } from '../platform/secrets.ts'
+import { plainUrl } from './connection.ts'
+import { wrongUsage } from './exit.ts'
+import { type Io, printLine, remark } from './io.ts'
+import { printFields } from './print-table.ts'
+import { saveProfile, shownProfilePath } from './profile.ts'
+
+const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, requestId: null }
+
+interface LocalOptions {
+  readonly name?: string
+  readonly url?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+  readonly save?: boolean
+}
+
+/** Writes an operator into the store that the settings name. Whoever may write there needs no other credential. */
+export async function createLocalOperator(io: Io, options: LocalOptions): Promise<void> {
+  const name = options.name ?? 'local'
+  if (!/^(?=.*\S)[^\x00-\x1f\x7f]{1,100}$/.test(name))
+    throw wrongUsage('--name must be 1 to 100 characters, not blank and without control characters.')
+  const config = readConfig(io.env)
+  const { db } = await openStore({ config, clock: systemClock })
+  try {
+    const operator = await createOperator({ db, random: randomBytes }, { name, actor: ACTOR })
+    show(io, operator, options)
+    if (options.save) keep(io, options.url ? plainUrl(options.url) : managementUrl(config), operator)
+  } finally {
+    await db.close()
+  }
+}
+
+function show(
+  io: Io,
+  operator: { id: string; name: string; token: string },
+  { json, quiet }: LocalOptions,
+): void {
+  const { id, name, token } = operator
+  if (json) printLine(io, JSON.stringify(operator))
+  else if (quiet) printLine(io, id)
+  else printFields(io, { id, name, token })
+  if (quiet) remark(io, `token  ${token}`)
+  if (!json) remark(io, 'token is shown this once. Keep it now.')
+}
+
+function keep(io: Io, url: string, { id, token }: { id: string; token: string }): void {
+  saveProfile(url, { management_id: id, management_token: token }, io.env)
+  remark(io, `Saved in ${shownProfilePath(io.env)} for ${url}.`)
+}
+
+/** Where this machine reaches the service that these settings start. */
+export function managementUrl({ JETON_URL, JETON_HOST, JETON_PORT, JETON_MANAGEMENT_PORT }: Config): string {
+  if (JETON_URL) return JETON_URL
+  const host = /^(0\.0\.0\.0|::)$/.test(JETON_HOST) ? '127.0.0.1' : JETON_HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${JETON_MANAGEMENT_PORT ?? JETON_PORT}`
+}

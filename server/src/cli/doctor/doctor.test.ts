@@ -1,0 +1,174 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { jeton, newFolder } from '../../../test/command-line.ts'
+import { eachEngine } from '../../../test/engines.ts'
+import { startService } from '../../../test/service.ts'
+import { systemClock } from '../../platform/clock.ts'
+import type { Finding } from './check.ts'
+
+let folder: string
+beforeEach(() => (folder = newFolder('doctor')))
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const settings = (more: Record<string, string> = {}) => ({
+  XDG_CONFIG_HOME: folder,
+  JETON_PORT: '0',
+  JETON_DATA_DIR: join(folder, 'data'),
+  ...more,
+})
+
+async function examine(env: Record<string, string>, ...flags: string[]) {
+  const { code, out } = await jeton(['doctor', '--json', ...flags], { env })
+  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Finding[] }
+  return { code, ok, of: (name: string) => checks.find((check) => check.name === name) }
+}
+
+test('before the first start all is well, and nothing has been made', async () => {
+  const { code, ok, of } = await examine(settings())
+  expect({ code, ok }).toEqual({ code: 0, ok: true })
+  expect(of('store')?.says).toContain('not there yet')
+  expect(of('operator')?.says).toContain('the first start makes one')
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('migrate --plan makes nothing either, and migrate does what it said', async () => {
+  const env = settings()
+  const planned = JSON.parse((await jeton(['migrate', '--plan', '--json'], { env })).out)
+  expect(existsSync(env.JETON_DATA_DIR)).toBe(false)
+  const applied = JSON.parse((await jeton(['migrate', '--json'], { env })).out)
+  expect(applied.applied).toEqual(planned.applied)
+  expect((await jeton(['migrate', '--plan'], { env })).out).toContain('is up to date')
+  expect((await examine(env)).of('migrations')?.result).toBe('ok')
+})
+
+test('for people every line is a tick, or a cross with what to type', async () => {
+  mkdirSync(join(folder, 'data'), { mode: 0o755 })
+  chmodSync(join(folder, 'data'), 0o755)
+  const { code, out } = await jeton(['doctor'], { env: settings() })
+  expect(code).toBe(78)
+  expect(out).toMatch(/^✓ settings/m)
+  expect(out).toMatch(/^✗ data folder .* open to every user.*\n {2}→ chmod 700 /m)
+})
+
+describe('what is wrong is found', () => {
+  test('a wrong setting, without looking further', async () => {
+    const { code, of } = await examine(settings({ JETON_TRUSTED_PROXIES: '10.0.0.0/33' }))
+    expect(code).toBe(78)
+    expect(of('settings')).toMatchObject({
+      result: 'failed',
+      says: expect.stringContaining('JETON_TRUSTED_PROXIES'),
+    })
+    expect(of('store')).toBeUndefined()
+  })
+
+  test('a store that is none', async () => {
+    mkdirSync(join(folder, 'data'), { mode: 0o700 })
+    writeFileSync(
+      join(folder, 'data', 'jeton.db'),
+      'this is no database, and long enough to be told from one',
+    )
+    expect((await examine(settings())).of('store')).toMatchObject({ result: 'failed' })
+  })
+
+  test('a store without an operator, with the command that makes one', async () => {
+    const env = settings()
+    await jeton(['migrate'], { env })
+    expect((await examine(env)).of('operator')).toMatchObject({
+      result: 'failed',
+      do: expect.stringContaining('jeton operator create --local'),
+    })
+    await jeton(['operator', 'create', '--local'], { env })
+    expect((await examine(env)).of('operator')?.result).toBe('ok')
+  })
+
+  test('a port that something else holds', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    expect((await examine(settings({ JETON_PORT: String(port) }))).of('port')).toMatchObject({
+      result: 'failed',
+      do: `JETON_PORT=${port + 1}`,
+    })
+    await new Promise((resolve) => server.close(resolve).closeAllConnections())
+  })
+
+  test('a profile that others can read', async () => {
+    mkdirSync(join(folder, 'jeton'))
+    writeFileSync(join(folder, 'jeton', 'config.json'), '{"servers":{}}')
+    chmodSync(join(folder, 'jeton', 'config.json'), 0o644)
+    expect((await examine(settings())).of('profile')).toMatchObject({
+      result: 'failed',
+      do: expect.stringContaining('chmod 600'),
+    })
+  })
+
+  test('proxies that are missing or trusted too widely are worth a warning', async () => {
+    const open = await examine(
+      settings({ JETON_HOST: '0.0.0.0', JETON_MANAGEMENT_ID: 'x', JETON_MANAGEMENT_TOKEN: 'y'.repeat(32) }),
+    )
+    expect(open.of('proxies')).toMatchObject({ result: 'warning' })
+    expect(open.code).toBe(0)
+    const everyone = settings({ JETON_TRUSTED_PROXIES: '10.0.0.0/8,0.0.0.0/0' })
+    expect((await examine(everyone)).of('proxies')).toMatchObject({ result: 'warning' })
+    expect((await examine(everyone, '--production')).of('proxies')).toMatchObject({ result: 'failed' })
+  })
+
+  test('a clock before this program was written', async () => {
+    const { out } = await jeton(['doctor', '--json'], { env: settings(), now: Date.UTC(1970, 0, 2) })
+    expect(JSON.parse(out).checks).toContainEqual(
+      expect.objectContaining({ name: 'clock', result: 'failed' }),
+    )
+  })
+})
+
+test('--production asks for more', async () => {
+  const laptop = await examine(settings({ JETON_HOST: '0.0.0.0', JETON_LOG_LEVEL: 'debug' }), '--production')
+  for (const name of ['public url', 'management', 'log level']) expect(laptop.of(name)?.result).toBe('failed')
+  expect(laptop.of('engine')?.result).toBe('warning')
+  const ready = await examine(settings({ JETON_PUBLIC_URL: 'https://jeton.example' }), '--production')
+  expect({ code: ready.code, ok: ready.ok }).toEqual({ code: 0, ok: true })
+})
+
+eachEngine((engine) => {
+  const onPostgres = engine.name === 'PostgreSQL' ? test : () => undefined
+  onPostgres('a clock that is not that of the store is told, with the direction', async () => {
+    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder, JETON_PORT: '0' }
+    const { out } = await jeton(['doctor', '--json'], { env, now: Date.now() + 60_000 })
+    const clock = JSON.parse(out).checks.find((check: Finding) => check.name === 'clock')
+    expect(clock).toMatchObject({
+      result: 'failed',
+      says: expect.stringMatching(/s ahead of that of the store$/),
+    })
+  })
+
+  test('a service that runs is well, and its operator of the first start is not for production', async () => {
+    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
+    const service = await startService(env, { clock: systemClock })
+    const running = await examine({ ...env, JETON_PORT: new URL(service.url).port })
+    expect(running.of('port')?.says).toContain('a Jeton answers there')
+    for (const name of ['store', 'migrations', 'clock', 'operator'])
+      expect(running.of(name)?.result).toBe('ok')
+    await jeton(['operator', 'create', '--local', '--name', 'first'], { env })
+    expect((await examine({ ...env, JETON_PORT: '0' }, '--production')).of('operators')).toMatchObject({
+      result: 'failed',
+    })
+    await service.stop()
+  })
+
+  test('an operator made in the store itself works at once, and --save keeps it', async () => {
+    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
+    const service = await startService(env, { clock: systemClock })
+    const made = await jeton(
+      ['operator', 'create', '--local', '--name', 'anna', '--save', '--url', service.url],
+      { env },
+    )
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('Saved in') })
+    expect(made.out).toMatch(/^id\top_\w+\nname\tanna\ntoken\tjtm_\S+\n$/)
+    const { out } = await jeton(['operator', 'list'], { env: { XDG_CONFIG_HOME: folder } })
+    expect(out).toContain('\tanna\t')
+    await service.stop()
+  })
+})

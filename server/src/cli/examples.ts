@@ -1,0 +1,32 @@
+/** Where an example says more than the list of flags. Commands without one need none. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'project.create': ['jeton project create --name "Club Europe"'],
+  'project.delete': ['jeton project delete "Club Europe"'],
+  'key.list': ['jeton key list --state blocked', 'jeton key list --all --quiet | xargs -n1 jeton key block'],
+  'key.create': [
+    'jeton key create --name pos-gateway --permissions loyalties,rewards --ip-whitelist 10.0.0.0/8',
+    'jeton key create --data @key.json --json',
+  ],
+  'key.update': [
+    'jeton key update pos-gateway --token-limit 50',
+    'jeton key update pos-gateway --token-limit null --ip-whitelist ""',
+  ],
+  'key.show': ['jeton key show pos-gateway', 'jeton key show 4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90 --json'],
+  'key.block': ['jeton key block pos-gateway'],
+  'key.regenerate': ['jeton key regenerate pos-gateway --grace-seconds 86400'],
+  'operator.create': [
+    'jeton operator create --name anna',
+    'jeton operator create --local --save   # on the machine of the store',
+  ],
+  'operator.regenerate': ['jeton operator regenerate anna'],
+  'token.list': ['jeton token list --key pos-gateway'],
+  'token.revoke': [
+    'jeton token revoke tok_5f1d0c9b8a7e6d5c4b3a2918',
+    'jeton token revoke jtn_…   # the token itself',
+  ],
+  'audit.list': ['jeton audit list --action api_key.blocked --from 2026-11-01'],
+  'refusal.list': ['jeton refusal list --limit 50'],
+}
+
+export const exampleText = (lines: readonly string[] | undefined): string =>
+  lines ? `\nFor example\n${lines.map((line) => `  ${line}`).join('\n')}\n` : ''

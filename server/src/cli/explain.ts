@@ -1,0 +1,87 @@
+import type { ConnectionOptions } from './connection.ts'
+import { type Io, printLine } from './io.ts'
+import { mark } from './print-ladder.ts'
+import { openSession, type Session } from './session.ts'
+
+interface Refusal {
+  readonly request_id: string
+  readonly at: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly key: string
+  readonly steps: readonly { readonly passed: boolean; readonly says: string }[]
+  readonly remedy: string
+  readonly project_id: string | null
+  readonly key_id: string | null
+  readonly address: string | null
+  readonly socket_address: string
+  readonly forwarded: string | null
+}
+
+/** Names for people; null where there is none, or it is gone. */
+interface Names {
+  readonly project: string | null
+  readonly key: string | null
+}
+
+/** Which check a request failed, and what would mend it. */
+export async function explain(
+  io: Io,
+  id: string,
+  options: ConnectionOptions & { json?: boolean },
+): Promise<void> {
+  const session = openSession(io, options)
+  const answer = await session.call({
+    method: 'GET',
+    path: `/management/v1/refusals/${encodeURIComponent(id)}`,
+  })
+  if (options.json) return printLine(io, answer.text)
+  const refusal = answer.json as Refusal
+  const names = await namesIn(session, refusal)
+  printLine(io, heading(io, refusal))
+  if (names.key)
+    printLine(io, `  key ${JSON.stringify(names.key)} of project ${names.project ?? refusal.project_id}`)
+  for (const { passed, says } of refusal.steps) printLine(io, `  ${mark(io, passed)} ${says}`)
+  printLine(io, `  → ${remedyOf(refusal, names)}`)
+}
+
+function heading(
+  io: Io,
+  { method, path, at, status, key, address, socket_address, forwarded }: Refusal,
+): string {
+  const time = io.isTTY ? localTime(at) : at
+  const behind = address === socket_address ? '' : ` (socket ${socket_address})`
+  const said = forwarded && address === socket_address ? `   X-Forwarded-For ${forwarded}, not believed` : ''
+  return `${method} ${path}   ${time}   answered ${status} ${key}   from ${address ?? 'an unknown address'}${behind}${said}`
+}
+
+const localTime = (at: string): string => {
+  const date = new Date(at)
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+}
+
+async function namesIn(session: Session, { project_id, key_id }: Refusal): Promise<Names> {
+  if (!project_id) return { project: null, key: null }
+  const project = `/management/v1/projects/${project_id}`
+  return {
+    project: await nameAt(session, project),
+    key: key_id && ((await nameAt(session, `${project}/api-keys/${key_id}`)) ?? key_id),
+  }
+}
+
+/** What was refused may be gone by now; that must not hide why it was. */
+async function nameAt(session: Session, path: string): Promise<string | null> {
+  try {
+    return ((await session.call({ method: 'GET', path })).json as { name: string }).name
+  } catch {
+    return null
+  }
+}
+
+/** The remedy as it can be typed: with the key in its place. */
+function remedyOf({ remedy }: Refusal, { key }: Names): string {
+  if (!key) return remedy
+  const typed = /^[\w.@-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
+  return remedy.replaceAll('<key>', typed)
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { Option } from 'commander'
+import { didYouMean } from '../platform/closest.ts'
+import { wrongUsage } from './exit.ts'
+import type { Io } from './io.ts'
+import type { Field, Schema } from './operations.ts'
+
+export type Options = Readonly<Record<string, unknown>>
+
+export const flagOf = (name: string): string => `--${name.replaceAll('_', '-')}`
+const attributeOf = (name: string): string =>
+  name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Commander takes a null from a parser for a missing value. */
+const NULL = Symbol('null')
+
+/** What was given for a field; undefined where its flag was not typed. */
+export function givenFor(options: Options, name: string): unknown {
+  const value = options[attributeOf(name)]
+  return value === NULL ? null : value
+}
+
+export const fieldsOf = (schema: Schema | undefined): Field[] =>
+  Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
+    name,
+    schema: property,
+    description: property.description,
+  }))
+
+const typesOf = ({ type }: Schema): readonly string[] => (typeof type === 'string' ? [type] : (type ?? []))
+
+const PLACEHOLDERS = {
+  integer: 'number',
+  number: 'number',
+  array: 'a,b',
+  boolean: 'true|false',
+  object: 'json',
+}
+
+function placeholderOf(schema: Schema): string {
+  if (schema.enum) return schema.enum.join('|')
+  const kind = Object.entries(PLACEHOLDERS).find(([type]) => typesOf(schema).includes(type))
+  return kind?.[1] ?? 'text'
+}
+
+/** A field of the API as a flag: `ip_whitelist` becomes `--ip-whitelist <a,b>`. */
+export function optionOf({ name, schema, description }: Field, required: boolean): Option {
+  const says = [description?.replaceAll('`', ''), required && 'Needed.'].filter(Boolean).join(' ')
+  const option = new Option(`${flagOf(name)} <${placeholderOf(schema)}>`, says)
+  return option.argParser((text: string, before: unknown) => parse({ name, schema }, text, before))
+}
+
+function parse({ name, schema }: { name: string; schema: Schema }, text: string, before: unknown): unknown {
+  const types = typesOf(schema)
+  if (text === 'null' && types.includes('null')) return NULL
+  if (types.includes('array')) return [...((before as unknown[] | undefined) ?? []), ...listOf(text)]
+  if (types.includes('integer') || types.includes('number')) return numberOf(name, text)
+  if (types.includes('boolean')) return choiceOf(name, text, ['true', 'false']) === 'true'
+  if (types.includes('object')) return jsonOf(flagOf(name), text)
+  return schema.enum ? choiceOf(name, text, schema.enum) : text
+}
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+
+function numberOf(name: string, text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw wrongUsage(`${flagOf(name)}: ${JSON.stringify(text)} is not a whole number.`)
+}
+
+function choiceOf(name: string, text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text
+  throw wrongUsage(
+    `${flagOf(name)}: ${JSON.stringify(text)} is none of: ${choices.join(', ')}.${didYouMean(text, choices)}`,
+  )
+}
+
+function jsonOf(flag: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw wrongUsage(`${flag}: it is not JSON (${(error as Error).message}).`)
+  }
+}
+
+/** `--data`: JSON as it is, `@file`, or `-` for standard input. */
+export async function dataOf(io: Io, given: string): Promise<Record<string, unknown>> {
+  const value = jsonOf('--data', given === '-' || given === '@-' ? await io.readInput() : fromFile(given))
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  throw wrongUsage('--data: it must be a JSON object, such as {"name":"pos"}.')
+}
+
+function fromFile(given: string): string {
+  if (!given.startsWith('@')) return given
+  try {
+    return readFileSync(given.slice(1), 'utf8')
+  } catch (error) {
+    throw wrongUsage(`--data: cannot read ${given.slice(1)} (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+
+/** As much of a JSON Schema as the command line needs. */
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly minProperties?: number
+}
+
+export interface Field {
+  /** As on the wire: `ip_whitelist`. */
+  readonly name: string
+  readonly schema: Schema
+  readonly description: string | undefined
+}
+
+/** One endpoint, as a command: `jeton <noun> <verb>`. */
+export interface Operation {
+  readonly noun: string
+  readonly verb: string
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string | undefined
+  /** What a list shows of its entries. */
+  readonly columns: readonly string[] | undefined
+  readonly query: readonly Field[]
+  readonly body: Schema | undefined
+  readonly answer: Schema | undefined
+  /** The path parameter that names the resource itself; it comes after the verb. */
+  readonly ownParam: string | undefined
+  /** Whether it happens inside a project that has to be known. */
+  readonly inProject: boolean
+}
+
+export interface Catalogue {
+  readonly nouns: readonly string[]
+  of(noun: string): readonly Operation[]
+  find(noun: string, verb: string): Operation | undefined
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly schema: Schema
+  readonly description?: string
+}
+
+type Content =
+  | { readonly content?: { readonly 'application/json'?: { readonly schema: Schema } } }
+  | undefined
+
+interface Described {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
+  readonly 'x-columns'?: readonly string[]
+}
+
+type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
+
+/** Not for operators: API clients and probes call these. */
+const HIDDEN = new Set(['oauth', 'health', 'gateway', 'access'])
+/** The same list inside a project: `--project` leads there. */
+export const OF_PROJECT = '-of-project'
+
+const schemaOf = (content: Content): Schema | undefined => content?.content?.['application/json']?.schema
+
+function operationOf(path: string, method: string, described: Described): Operation {
+  const [noun = '', verb = ''] = described.operationId.split('.')
+  const parameters = described.parameters ?? []
+  const inPath = parameters.filter((one) => one.in === 'path').map((one) => one.name)
+  return {
+    noun,
+    verb,
+    method: method.toUpperCase(),
+    path,
+    summary: described.summary,
+    description: described.description,
+    columns: described['x-columns'],
+    query: parameters
+      .filter((one) => one.in === 'query')
+      .map(({ name, schema, description }) => ({
+        name,
+        schema,
+        description: description ?? schema.description,
+      })),
+    body: schemaOf(described.requestBody),
+    answer: schemaOf(described.responses['200'] ?? described.responses['201']),
+    ownParam: inPath.find((name) => name !== 'project_id' || noun === 'project'),
+    inProject: noun !== 'project' && inPath.includes('project_id'),
+  }
+}
+
+/** Commands come from the document that the routes generate: a new endpoint is a new command. */
+export function readCatalogue(): Catalogue {
+  const file = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
+  return catalogueOf(JSON.parse(file) as { paths: Paths })
+}
+
+export function catalogueOf({ paths }: { paths: Paths }): Catalogue {
+  const operations = Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),
+    )
+    .filter(({ noun }) => !HIDDEN.has(noun))
+  return {
+    nouns: [...new Set(operations.map(({ noun }) => noun))],
+    of: (noun) => operations.filter((one) => one.noun === noun),
+    find: (noun, verb) => operations.find((one) => one.noun === noun && one.verb === verb),
+  }
+}
+
+/** What the entries of a list are made of. */
+export const entryOf = (list: Operation | undefined): Schema | undefined =>
+  list?.answer?.properties?.data?.items

@@ -1,0 +1,50 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { newFolder } from '../../test/command-line.ts'
+import { profilePath, readProfiles, saveDefaultProject, saveProfile } from './profile.ts'
+
+let folder: string
+let env: { XDG_CONFIG_HOME: string }
+beforeEach(() => {
+  folder = newFolder('profile')
+  env = { XDG_CONFIG_HOME: folder }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const credential = { management_id: 'op_1', management_token: 'jtm_1' }
+
+test('the file is for its owner only, also where it was open before', () => {
+  saveProfile('http://a', credential, env)
+  chmodSync(profilePath(env), 0o644)
+  saveProfile('http://b', credential, env)
+  expect(statSync(profilePath(env)).mode & 0o777).toBe(0o600)
+  expect(statSync(join(folder, 'jeton')).mode & 0o777).toBe(0o700)
+  expect(readProfiles(env)).toEqual({
+    default: 'http://b',
+    servers: { 'http://a': credential, 'http://b': credential },
+  })
+})
+
+test('a new credential keeps the default project', () => {
+  saveProfile('http://a', { ...credential, project: 'proj_1' }, env)
+  saveProfile('http://a', { ...credential, management_token: 'jtm_2' }, env)
+  expect(readProfiles(env).servers['http://a']).toEqual({
+    management_id: 'op_1',
+    management_token: 'jtm_2',
+    project: 'proj_1',
+  })
+  expect(saveDefaultProject('http://a', 'proj_2', env)).toBe(true)
+  expect(readProfiles(env).servers['http://a']?.project).toBe('proj_2')
+  expect(saveDefaultProject('http://nowhere', 'proj_2', env)).toBe(false)
+})
+
+test('a broken file is said to be, and set aside rather than lost when something must be saved', () => {
+  mkdirSync(join(folder, 'jeton'))
+  writeFileSync(profilePath(env), '{"servers":')
+  expect(() => readProfiles(env)).toThrow(/not JSON.*jeton login/)
+  saveProfile('http://a', credential, env)
+  expect(readProfiles(env).servers['http://a']).toEqual(credential)
+  expect(readFileSync(`${profilePath(env)}.broken`, 'utf8')).toBe('{"servers":')
+  expect(existsSync(`${profilePath(env)}.${process.pid}`)).toBe(false)
+})

@@ -1,0 +1,92 @@
+import { CREDENTIAL_PREFIX, ID_PREFIX, tokenIdOf } from '../contract/ids.ts'
+import { didYouMean } from '../platform/closest.ts'
+import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
+import { entryOf, type Operation } from './operations.ts'
+import { firstPage, type Resource, wholeList } from './pages.ts'
+import type { Session } from './session.ts'
+
+/** What is typed for a resource, and the project that it is looked for in. */
+interface Reference {
+  readonly noun: string
+  readonly typed: string
+  readonly projectId?: string | undefined
+}
+
+/** Of nouns whose ids can be told from names without asking. The others are found by their list all the same. */
+const PREFIXES: Readonly<Record<string, string>> = { ...ID_PREFIX, key: ID_PREFIX.api_key }
+/** What names a resource beside its id. */
+const IDENTITIES = ['id', 'app_id', 'client_id']
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const isId = ({ noun, typed }: Reference): boolean =>
+  PREFIXES[noun] !== undefined &&
+  typed.startsWith(PREFIXES[noun]) &&
+  /^[A-Za-z0-9]{16,}$/.test(typed.slice(PREFIXES[noun].length))
+
+/** The id of what was typed: an id, an app id, or a name that only one has. */
+export async function resolveReference(session: Session, reference: Reference): Promise<string> {
+  const list = session.catalogue.find(reference.noun, 'list')
+  if (isId(reference) || !list || !entryOf(list)?.properties?.name) return reference.typed
+  const entries = await search(session, list, reference)
+  const byIdentity = entries.filter((entry) => IDENTITIES.some((name) => entry[name] === reference.typed))
+  const found = byIdentity.length > 0 ? byIdentity : entries.filter((entry) => entry.name === reference.typed)
+  if (found.length > 1) throw ambiguous(reference, found)
+  return found[0] ? String(found[0].id) : notThere(session, list, reference)
+}
+
+const requestFor = (list: Operation, { projectId }: Reference) => ({
+  method: list.method,
+  path: list.path.replace('{project_id}', encodeURIComponent(projectId ?? '')),
+})
+
+async function search(session: Session, list: Operation, reference: Reference): Promise<readonly Resource[]> {
+  const byName = list.query.some(({ name }) => name === 'name') && !UUID.test(reference.typed)
+  const query: Record<string, string> = byName ? { name: reference.typed } : {}
+  return (await wholeList(session, { ...requestFor(list, reference), query })).data
+}
+
+const described = ({ id, name, state, created_at }: Resource): string =>
+  `  ${[id, name, state, created_at].filter(Boolean).join('  ')}`
+
+function ambiguous({ noun, typed }: Reference, found: readonly Resource[]): CommandFailure {
+  return wrongUsage(
+    `${found.length} ${noun}s are named ${JSON.stringify(typed)}. Say which by its id:\n${found.map(described).join('\n')}`,
+  )
+}
+
+async function notThere(session: Session, list: Operation, reference: Reference): Promise<never> {
+  const { noun, typed } = reference
+  const names = (await firstPage(session, requestFor(list, reference))).data.map((entry) =>
+    String(entry.name),
+  )
+  const hint = didYouMean(typed, names) || ` See: jeton ${noun} list`
+  throw new CommandFailure(`There is no ${noun} ${JSON.stringify(typed)}.${hint}`, EXIT.notFound)
+}
+
+/** `--project`, JETON_PROJECT, the profile, or the only one there is. */
+export async function projectId(session: Session): Promise<string> {
+  const typed = session.project || session.io.env.JETON_PROJECT || session.connection.defaultProject
+  if (typed) return resolveReference(session, { noun: 'project', typed })
+  const list = session.catalogue.find('project', 'list')!
+  const { data } = await firstPage(session, requestFor(list, { noun: 'project', typed: '' }))
+  if (data.length === 1) return String(data[0]!.id)
+  if (data.length === 0)
+    throw new CommandFailure(
+      'There is no project yet. Create one: jeton project create --name …',
+      EXIT.notFound,
+    )
+  throw wrongUsage(
+    `Which project? Say it with --project, or once for all: jeton project use <project>\n${data.map(described).join('\n')}`,
+  )
+}
+
+/** A token itself names its project and its id, so neither has to be typed. The token is not sent anywhere. */
+export async function tokenReference(typed: string): Promise<{ projectId: string; id: string } | undefined> {
+  if (!typed.startsWith(CREDENTIAL_PREFIX.access_token)) return undefined
+  const { projectOfToken } = await import('../features/tokens/index.ts')
+  const { digestOf } = await import('../platform/secrets.ts')
+  const project = projectOfToken(typed)
+  if (!project)
+    throw wrongUsage('This is not a whole token: its length or its checksum is wrong. Is it cut off?')
+  return { projectId: project, id: tokenIdOf(digestOf(typed)) }
+}

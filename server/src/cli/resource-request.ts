@@ -1,0 +1,74 @@
+import type { ApiRequest } from './call-api.ts'
+import { wrongUsage } from './exit.ts'
+import { dataOf, fieldsOf, flagOf, givenFor, type Options } from './fields.ts'
+import type { Operation } from './operations.ts'
+import { projectId, resolveReference, tokenReference } from './resolve.ts'
+import type { Session } from './session.ts'
+
+export interface Typed {
+  /** What names the resource, where the operation is about one. */
+  readonly reference: string | undefined
+  readonly options: Options
+}
+
+/** What was typed, as a request. Names become ids on the way, which may take requests of its own. */
+export async function requestOf(session: Session, operation: Operation, typed: Typed): Promise<ApiRequest> {
+  const body = await bodyOf(session, operation, typed.options)
+  const token =
+    operation.noun === 'token' && typed.reference ? await tokenReference(typed.reference) : undefined
+  const project = operation.inProject ? (token?.projectId ?? (await projectId(session))) : undefined
+  const { noun } = operation
+  const id =
+    typed.reference &&
+    (token?.id ?? (await resolveReference(session, { noun, typed: typed.reference, projectId: project })))
+  const query = await queryOf(session, operation, { options: typed.options, project })
+  return { method: operation.method, path: pathOf(operation, { project, id }), query, body }
+}
+
+function pathOf(
+  { path, ownParam }: Operation,
+  { project, id }: { project: string | undefined; id: string | undefined },
+): string {
+  const own = ownParam && id ? path.replace(`{${ownParam}}`, encodeURIComponent(id)) : path
+  return project ? own.replace('{project_id}', encodeURIComponent(project)) : own
+}
+
+async function bodyOf(
+  { io }: Session,
+  { body, method, verb }: Operation,
+  options: Options,
+): Promise<unknown> {
+  if (!body || method === 'DELETE') return undefined
+  const given = typeof options.data === 'string' ? await dataOf(io, options.data) : {}
+  for (const { name } of fieldsOf(body)) {
+    const value = givenFor(options, name)
+    if (value !== undefined) given[name] = value
+  }
+  const missing = (body.required ?? []).filter((name) => given[name] === undefined)
+  if (missing.length > 0) throw wrongUsage(`${missing.map(flagOf).join(' and ')} is needed.`)
+  if (Object.keys(given).length < (body.minProperties ?? 0))
+    throw wrongUsage(
+      `Nothing to ${verb}. Give at least one of: ${fieldsOf(body)
+        .map(({ name }) => flagOf(name))
+        .join(', ')}.`,
+    )
+  return given
+}
+
+/** A filter that is called like a noun takes what the noun takes: `--key Quickstart`. */
+async function queryOf(
+  session: Session,
+  operation: Operation,
+  { options, project }: { options: Options; project: string | undefined },
+): Promise<Record<string, string>> {
+  const query: Record<string, string> = {}
+  for (const { name } of operation.query) {
+    const value = givenFor(options, name)
+    if (value === undefined) continue
+    const isNoun = session.catalogue.nouns.includes(name)
+    query[name] = isNoun
+      ? await resolveReference(session, { noun: name, typed: String(value), projectId: project })
+      : String(value)
+  }
+  return query
+}

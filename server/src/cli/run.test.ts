@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { jeton } from '../../test/command-line.ts'
+
+const type = (line: string, env = {}) =>
+  jeton(line.split(' ').filter(Boolean), { env: { XDG_CONFIG_HOME: '/nonexistent', ...env } })
+
+describe('help', () => {
+  test('the first screen is short and names every noun with its verbs', async () => {
+    const { code, out } = await type('')
+    expect(code).toBe(0)
+    expect(out.split('\n').length).toBeLessThan(40)
+    for (const line of [
+      'serve',
+      'doctor',
+      'explain',
+      'list create show update delete use',
+      'list revoke usage issue introspect',
+    ])
+      expect(out).toContain(line)
+    expect(out).not.toMatch(/oauth|health|of-project/)
+  })
+
+  test('every command has help, and none of it needs a server', async () => {
+    const nouns = ['operator', 'project', 'key', 'token', 'audit', 'refusal']
+    for (const line of ['serve', 'migrate', 'config', 'doctor', 'explain', 'login', 'api', ...nouns])
+      expect(await type(`${line} --help`)).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringContaining(`Usage: jeton ${line}`),
+      })
+    const create = await type('key create --help')
+    expect(create.out).toContain('--ip-whitelist <a,b>')
+    expect(create.out).toContain('jeton key create --name pos-gateway')
+    expect((await type('key list --help')).out).toContain('--state <active|blocked|deleted>')
+  })
+
+  test('a noun without a verb is wrong usage, with the verbs', async () => {
+    expect(await type('key')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('revoke-tokens'),
+    })
+  })
+})
+
+describe('mistakes', () => {
+  test.each([
+    ['kei list --foo', 'jeton has no "kei". Did you mean key?'],
+    ['key lst', 'jeton key has no "lst". Did you mean list?'],
+    ['key list --jsno', 'jeton key list has no --jsno. Did you mean --json?'],
+    ['key create --ip-whitlist=10.0.0.1', 'Did you mean --ip-whitelist?'],
+    ['key show', 'jeton key show needs <key>.'],
+    ['key create', '--name is needed.'],
+    ['key update pos', 'Nothing to update. Give at least one of: --name'],
+    ['key update pos --token-limit 5x', '--token-limit: "5x" is not a whole number.'],
+    ['key list --state blokced', 'Did you mean blocked?'],
+    ['key list --limit', "option '--limit <number>' argument missing"],
+    ['key list --url nonsense', '"nonsense" is not an address'],
+    ['api STEAL /x', 'The method must be one of'],
+  ])('%s: one line that says what is meant, and 2', async (line, says) => {
+    const { code, out, err } = await type(line)
+    expect(err).toContain(says)
+    expect(err.trim().split('\n')).toHaveLength(1)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+  })
+
+  test('a wrong setting is 78 and never shows a secret', async () => {
+    expect(await type('config', { JETON_PORT: 'x' })).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('JETON_PORT'),
+    })
+    expect(await type('migrate', { JETON_PROT: '1' })).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('JETON_PORT'),
+    })
+    expect(await type('key list', { JETON_URL: 'nonsense' })).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('JETON_URL'),
+    })
+  })
+})
+
+test('config shows what counts and where it came from, with secrets masked', async () => {
+  const env = { JETON_PORT: '9000', JETON_DATABASE_URL: 'postgres://jeton:hush@db1/jeton' }
+  const { out } = await type('config', env)
+  expect(out).toContain('JETON_PORT\t9000\tenvironment\n')
+  expect(out).toContain('JETON_HOST\t127.0.0.1\tdefault\n')
+  expect(out).not.toContain('hush')
+  const settings = JSON.parse((await type('config --json', env)).out)
+  expect(settings).toContainEqual({ name: 'JETON_PORT', value: '9000', from: 'environment' })
+})

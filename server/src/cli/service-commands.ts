@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { exampleText } from './examples.ts'
+import { EXIT, ExitWith } from './exit.ts'
+import type { Io } from './io.ts'
+
+/** What is done on the machine of the service. */
+export function addServiceCommands(program: Command, io: Io): void {
+  program
+    .command('serve')
+    .summary('run the service')
+    .description(
+      'Runs the service until it is told to stop. Settings are environment variables: jeton config',
+    )
+    .addHelpText(
+      'after',
+      exampleText(['jeton serve', 'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve']),
+    )
+    .action(async () => (await import('./serve.ts')).serve())
+
+  program
+    .command('migrate')
+    .summary('bring the store up to date without serving')
+    .description('Brings the store that the settings name up to date. `serve` does the same when it starts.')
+    .option('--plan', 'only say what would be done')
+    .option('--json', 'for programs')
+    .action(async (options) => (await import('./migrate.ts')).migrateStore(io, options))
+
+  program
+    .command('config')
+    .summary('effective settings, and where each came from')
+    .description('Prints the effective settings and where each came from. Secrets are masked.')
+    .option('--json', 'for programs')
+    .action(async (options) => (await import('./show-config.ts')).showConfig(io, options))
+
+  program
+    .command('doctor')
+    .summary('check settings, store, clock, port, permissions, proxies')
+    .description(
+      'Checks settings, store, clock, ports, permissions and proxies, and says what to type. It changes nothing.',
+    )
+    .option('--production', 'also check what matters before real clients come')
+    .option('--json', 'for programs')
+    .addHelpText('after', exampleText(['jeton doctor', 'jeton doctor --production || exit 1']))
+    .action(async (options) => {
+      const healthy = await (await import('./doctor/doctor.ts')).doctor(io, options)
+      if (!healthy) throw new ExitWith(EXIT.configuration)
+    })
+}

@@ -1,0 +1,88 @@
+import type { FirstStart } from '../app/first-start.ts'
+
+export interface StartFacts {
+  readonly version: string
+  readonly readyMs: number
+  readonly url: string
+  readonly managementUrl: string
+  readonly store: string
+  /** Made by this start, or null where the data was there. */
+  readonly first: FirstStart
+  readonly existing: {
+    readonly projects: number
+    readonly keys: number
+    readonly activeTokens: number
+  } | null
+  /** Where the operator's credential was saved, and whether it may be printed as well. */
+  readonly savedIn: string | undefined
+  readonly showOperator: boolean
+}
+
+const WIDTH = 80
+const row = (name: string, text: string): string => `  ${name.padEnd(12)}${text}`
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+function head({ version, readyMs, url }: StartFacts): string {
+  const left = `  Jeton ${version}   ready in ${Math.round(readyMs)} ms`
+  return `${left}${url.padStart(WIDTH - left.length)}`
+}
+
+function credentials({ first, savedIn, showOperator, managementUrl }: StartFacts): string[] {
+  const lines: string[] = []
+  const { operator, sample } = first
+  if (operator || sample) lines.push('', '  Shown once')
+  if (operator && showOperator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
+  if (operator)
+    lines.push(
+      row(showOperator ? '' : 'operator', `saved in ${savedIn} for \`npx jeton\` (${managementUrl})`),
+    )
+  if (sample)
+    lines.push(
+      row('API key', `${sample.appId}  ${sample.appToken}`),
+      row('', 'a new secret at any time: npx jeton key regenerate Quickstart'),
+    )
+  return lines
+}
+
+function thingsToTry({ first, url }: StartFacts): string[] {
+  if (!first.sample) return []
+  const { appId, appToken } = first.sample
+  return [
+    '',
+    '  1  Get a token. It lives 900 seconds.',
+    '',
+    `     curl -s ${url}/v1/oauth/token \\`,
+    `       -H "X-App-Id: ${appId}" \\`,
+    `       -H "X-App-Token: ${appToken}" \\`,
+    '       -d grant_type=client_credentials -d scope="loyalties rewards"',
+    '',
+    '  2  See the key and its tokens:             npx jeton key list',
+    '  3  Block it, and its tokens are dead:      npx jeton key block Quickstart',
+  ]
+}
+
+/** What a person sees when the service has started: at most 80 columns but for credentials, and nothing twice. */
+export function summary(facts: StartFacts): string {
+  const { first, existing, managementUrl, store } = facts
+  const created = first.operator || first.sample
+  const lines = ['', head(facts), '', row('reference', `${managementUrl}/docs`)]
+  lines.push(
+    row(
+      'store',
+      created
+        ? `${store}, created now. Nothing else to install.`
+        : `${store}${existing ? `: ${contents(existing)}` : ''}`,
+    ),
+  )
+  if (first.sample) lines.push(row('sample', 'project "Sample" with one API key, "Quickstart"'))
+  if (!created)
+    lines.push(
+      row('secrets', 'were shown when they were made. New ones:'),
+      row('', 'npx jeton key regenerate · npx jeton operator create --local'),
+    )
+  lines.push(...credentials(facts), ...thingsToTry(facts))
+  return `${[...lines, '', '  Ctrl-C stops it. The data stays.', ''].join('\n')}\n`
+}
+
+const contents = (existing: NonNullable<StartFacts['existing']>): string =>
+  `${plural(existing.projects, 'project')}, ${plural(existing.keys, 'key')}, ${plural(existing.activeTokens, 'active token')}`

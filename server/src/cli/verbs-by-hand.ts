@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { addConnectionOptions } from './connection.ts'
+import { exampleText } from './examples.ts'
+import type { Io } from './io.ts'
+import { addOutputOptions, type Extra } from './resource-command.ts'
+
+/** Verbs of resources that are more than one request to the management API. */
+export function addVerbsByHand(program: Command, io: Io): void {
+  const noun = (name: string) => program.commands.find((command) => command.name() === name)!
+  addProjectUse(noun('project'), io)
+  addTokenIssue(noun('token'), io)
+  addTokenIntrospect(noun('token'), io)
+}
+
+function addProjectUse(project: Command, io: Io): void {
+  const command = project
+    .command('use')
+    .summary('Choose the project that commands work on')
+    .description('Keeps a project in your profile as the one that commands work on.')
+    .argument('<project>', 'id or name')
+  addConnectionOptions(command)
+  command.action(async (typed, options) => (await import('./use-project.ts')).useProject(io, typed, options))
+}
+
+const addKeyPair = (command: Command): Command =>
+  command
+    .optionsGroup('API key')
+    .option('--app-id <id>', 'app id of the key')
+    .option('--app-token <token>', 'its secret; asked for, or read from standard input, if not given')
+
+function addTokenIssue(token: Command, io: Io): void {
+  const command = token
+    .command('issue')
+    .summary('Exchange an API key pair for an access token')
+    .description(
+      'Does what an API client does: exchanges a key pair for an access token. --quiet prints the token alone.',
+    )
+    .option('--scope <values>', 'scope values, separated by spaces or commas', 'api')
+    .addHelpText(
+      'after',
+      exampleText([
+        'jeton token issue --app-id 4f0c5d1e-… --scope "loyalties rewards"',
+        'TOKEN=$(jeton token issue --app-id 4f0c5d1e-… --quiet < secret.txt)',
+      ]),
+    )
+  addOutputOptions(addConnectionOptions(addKeyPair(command)))
+  command.action(async (options) => (await import('./use-token.ts')).issueToken(io, options))
+}
+
+function addTokenIntrospect(token: Command, io: Io): void {
+  const command = token
+    .command('introspect')
+    .summary('Ask whether a token is active')
+    .description('Does what an API does with the token of a caller: asks whether it is active, and for what.')
+    .argument('<access_token>', 'the token, jtn_…')
+    .option('--ip-address <address>', 'address of the caller, held against the whitelist of the key')
+  addOutputOptions(addConnectionOptions(addKeyPair(command)))
+  command.action(async (typed, options) =>
+    (await import('./use-token.ts')).introspectToken(io, typed, options),
+  )
+}
+
+/** `operator create --local` works on the store itself: the first operator, and the way back in. */
+const localCreation: Extra = {
+  addOptions: (create) =>
+    create
+      .optionsGroup('On the machine of the store')
+      .option('--local', 'write to the store that the settings name, without a server')
+      .option('--save', 'with --local: keep the credential in your profile'),
+  takesOver: (options) => options.local === true,
+  run: async (io, options) => (await import('./create-local-operator.ts')).createLocalOperator(io, options),
+}
+
+export const EXTRAS: Readonly<Record<string, Extra>> = { 'operator.create': localCreation }

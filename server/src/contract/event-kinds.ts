@@ -1,0 +1,36 @@
+/**
+ * Every kind of event that Jeton writes, by its kind. Subscriptions accept the kind and its wire form; receivers get the
+ * kind as `type` of the envelope and the wire form as `event.type`. `version` names the specification of its fields.
+ */
+interface KindRow {
+  readonly wire: string
+  readonly version: string
+  readonly says: string
+}
+
+export const EVENT_KINDS = {
+  'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED': {
+    wire: 'customer.reward_redemptions.completed',
+    version: '2024-01-01',
+    says: 'The redemption of a reward has been completed.',
+  },
+} as const satisfies Record<string, KindRow>
+
+export type EventKind = keyof typeof EVENT_KINDS
+
+export const EVENT_KIND_VALUES = Object.keys(EVENT_KINDS) as EventKind[]
+
+export const REWARD_REDEMPTION_COMPLETED: EventKind = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
+
+const byName = new Map<string, EventKind>(
+  EVENT_KIND_VALUES.flatMap((kind) => [
+    [kind, kind],
+    [EVENT_KINDS[kind].wire, kind],
+  ]),
+)
+
+/** The kind that a subscription or filter means, by either of its names. */
+export const eventKindOf = (name: string): EventKind | undefined => byName.get(name)
+
+/** Where a call came from that caused an event. */
+export type EventChannel = 'API' | 'CLIENT_API' | 'USER_PORTAL' | 'INTERNAL'

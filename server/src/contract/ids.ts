@@ -1,0 +1,27 @@
+/** Prefixes of the ids and credentials that outsiders see. One noun, one prefix. */
+export const ID_PREFIX = {
+  project: 'proj_',
+  api_key: 'key_',
+  client: 'cl_',
+  token: 'tok_',
+  operator: 'op_',
+  audit_entry: 'aud_',
+  event: 'evcus_',
+  webhook: 'wh_',
+  distribution: 'distr_',
+} as const
+
+/** Credentials carry a prefix and a checksum, so that scanners find leaked ones. */
+export const CREDENTIAL_PREFIX = {
+  app_token: 'jta_',
+  management_token: 'jtm_',
+  access_token: 'jtn_',
+} as const
+
+/** For what is written down or said back of a request: a credential that someone put where none belongs is not repeated. */
+export const withoutCredentials = (text: string): string =>
+  text.replace(/(jt[amn])(?:_|%5f)[\w%-]+/gi, (_, prefix: string) => `${prefix}_•••`)
+
+/** Twelve bytes of a token's digest: enough to be unique, and found by the primary key without a column of its own. */
+export const tokenIdOf = (digest: Uint8Array): string =>
+  ID_PREFIX.token + Buffer.from(digest.subarray(0, 12)).toString('hex')

@@ -1,0 +1,93 @@
+/**
+ * The 42 scope values of the specification and the first path segment that each one opens. Case matters: it is
+ * `SKUs` in a scope and `skus` in a path. `api` and `client_api` open a whole side and never the other one.
+ */
+export type Side = 'server' | 'client'
+
+interface ScopeRow {
+  readonly side: Side
+  /** First segment after `/v1/` or `/client/v1/`; `*` is all of them, listed here or not. */
+  readonly segment: string
+}
+
+export const SCOPES = {
+  api: { side: 'server', segment: '*' },
+  assets: { side: 'server', segment: 'assets' },
+  'async-actions': { side: 'server', segment: 'async-actions' },
+  campaigns: { side: 'server', segment: 'campaigns' },
+  categories: { side: 'server', segment: 'categories' },
+  client_api: { side: 'client', segment: '*' },
+  client_consents: { side: 'client', segment: 'consents' },
+  client_customers: { side: 'client', segment: 'customers' },
+  client_events: { side: 'client', segment: 'events' },
+  client_promotions: { side: 'client', segment: 'promotions' },
+  client_publish: { side: 'client', segment: 'publish' },
+  client_qualifications: { side: 'client', segment: 'qualifications' },
+  client_redeem: { side: 'client', segment: 'redeem' },
+  client_redemptions: { side: 'client', segment: 'redemptions' },
+  client_validate: { side: 'client', segment: 'validate' },
+  client_validations: { side: 'client', segment: 'validations' },
+  client_vouchers: { side: 'client', segment: 'vouchers' },
+  consents: { side: 'server', segment: 'consents' },
+  customers: { side: 'server', segment: 'customers' },
+  events: { side: 'server', segment: 'events' },
+  exports: { side: 'server', segment: 'exports' },
+  locations: { side: 'server', segment: 'locations' },
+  loyalties: { side: 'server', segment: 'loyalties' },
+  'metadata-schemas': { side: 'server', segment: 'metadata-schemas' },
+  orders: { side: 'server', segment: 'orders' },
+  'product-collections': { side: 'server', segment: 'product-collections' },
+  products: { side: 'server', segment: 'products' },
+  promotions: { side: 'server', segment: 'promotions' },
+  publications: { side: 'server', segment: 'publications' },
+  qualifications: { side: 'server', segment: 'qualifications' },
+  redemptions: { side: 'server', segment: 'redemptions' },
+  referrals: { side: 'server', segment: 'referrals' },
+  rewards: { side: 'server', segment: 'rewards' },
+  segments: { side: 'server', segment: 'segments' },
+  SKUs: { side: 'server', segment: 'skus' },
+  'task-results': { side: 'server', segment: 'task-results' },
+  templates: { side: 'server', segment: 'templates' },
+  'trash-bin': { side: 'server', segment: 'trash-bin' },
+  'validation-rules-assignments': { side: 'server', segment: 'validation-rules-assignments' },
+  'validation-rules': { side: 'server', segment: 'validation-rules' },
+  validations: { side: 'server', segment: 'validations' },
+  vouchers: { side: 'server', segment: 'vouchers' },
+} as const satisfies Record<string, ScopeRow>
+
+export type Scope = keyof typeof SCOPES
+
+export const SCOPE_VALUES = Object.keys(SCOPES) as Scope[]
+
+export const isScope = (value: string): value is Scope => Object.hasOwn(SCOPES, value)
+
+const wholeSide = (side: Side): Scope => (side === 'server' ? 'api' : 'client_api')
+
+/** `api` or `client_api`: the value that covers this one and all others of its side. */
+export const wholeSideOf = (scope: Scope): Scope => wholeSide(SCOPES[scope].side)
+
+/** Whether holding `held` is enough for what needs `needed`. */
+export function covers(held: Iterable<string>, needed: Scope): boolean {
+  const whole = wholeSideOf(needed)
+  for (const scope of held) if (scope === needed || scope === whole) return true
+  return false
+}
+
+const bySegment = new Map<string, Scope>(
+  SCOPE_VALUES.map((scope) => [`${SCOPES[scope].side} ${SCOPES[scope].segment}`, scope]),
+)
+
+/** The scope that opens a first path segment; a segment that is not listed opens to the whole side alone. */
+export const scopeOfSegment = (side: Side, segment: string): Scope =>
+  bySegment.get(`${side} ${segment}`) ?? wholeSide(side)
+
+/** The scope that opens a path of the API, `/v1/<segment>…` or `/client/v1/<segment>…`; null for any other path. */
+export function scopeOfPath(path: string): Scope | null {
+  const match = /^(\/client)?\/v1(?:\/([^/]*)|$)/.exec(path)
+  if (!match) return null
+  return scopeOfSegment(match[1] === undefined ? 'server' : 'client', match[2] ?? '')
+}
+
+/** All that a holder of these permissions may ask for. */
+export const coveredBy = (permissions: readonly string[]): Scope[] =>
+  SCOPE_VALUES.filter((scope) => covers(permissions, scope))

@@ -1,0 +1,169 @@
+import { covers, type Scope } from '../../contract/scopes.ts'
+import { plainAddress } from '../../platform/addresses.ts'
+import type { Database } from '../../platform/database/index.ts'
+import { isoTime } from '../../platform/http/index.ts'
+import { digestOf } from '../../platform/secrets.ts'
+import { findApiKey, findApiKeyByAppId } from '../api-keys/index.ts'
+import {
+  findTokens,
+  type KnownKey,
+  knownKey,
+  type Memory,
+  projectOfToken,
+  type TokenRow,
+} from '../tokens/index.ts'
+import { judgePath } from './call-path.ts'
+
+export interface AccessQuestion {
+  readonly access_token?: string | undefined
+  readonly app_id?: string | undefined
+  readonly path: string
+  readonly address?: string | undefined
+}
+
+interface Rung {
+  readonly step: string
+  readonly passed: boolean
+  readonly says: string
+  readonly remedy?: string
+}
+
+export interface AccessAnswer {
+  readonly allowed: boolean
+  readonly needed_scope: Scope | null
+  readonly steps: Omit<Rung, 'remedy'>[]
+  /** What would mend the first step that failed. */
+  readonly remedy: string | null
+}
+
+type Deps = { readonly db: Database; readonly memory: Memory }
+
+const rung = (step: string, passed: boolean, says: { yes: string; no: string; mend: string }): Rung =>
+  passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.mend }
+
+/**
+ * May this token or key call this path from this address? Each step, passed or failed, from the store itself and not
+ * from memory: what operators and the console ask. The decision is the same one that the guard makes.
+ */
+export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
+  const path = judgePath(question.path)
+  const pathRung = rung('path', path.ok, {
+    yes: path.ok ? `${question.path} needs "${path.needed}"` : '',
+    no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
+    mend: 'Call a plain path below /v1 or /client/v1.',
+  })
+  const needed = path.ok ? path.needed : null
+  const steps = [pathRung, ...(await holderSteps(deps, question, needed))]
+  const failed = steps.find((step) => !step.passed)
+  return {
+    allowed: failed === undefined,
+    needed_scope: needed,
+    steps: steps.map(({ step, passed, says }) => ({ step, passed, says })),
+    remedy: failed?.remedy ?? null,
+  }
+}
+
+async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Rung[]> {
+  if (question.access_token !== undefined) return tokenSteps(deps, question, question.access_token, needed)
+  const row = await findApiKeyByAppId(deps.db, question.app_id!)
+  const found = rung('credential', row !== undefined, {
+    yes: `the app id is key "${row?.name}"`,
+    no: 'no API key has this app id',
+    mend: 'Check it against: jeton key list',
+  })
+  return row ? [found, ...keySteps(knownKey(row, 0), question, needed)] : [found]
+}
+
+async function tokenSteps(
+  { db, memory }: Deps,
+  question: AccessQuestion,
+  accessToken: string,
+  needed: Scope | null,
+): Promise<Rung[]> {
+  const projectId = projectOfToken(accessToken)
+  const wellFormed = rung('well_formed', projectId !== null, {
+    yes: 'the token is well-formed',
+    no: 'this is not a token of ours: prefix, length or checksum are wrong',
+    mend: 'Look for a cut-off or altered token in the client.',
+  })
+  if (projectId === null) return [wellFormed]
+  const [token] = await findTokens(db, [{ projectId, digest: digestOf(accessToken) }])
+  const row = token && (await findApiKey(db, projectId, token.key_id))
+  const onRecord = rung('on_record', row !== undefined, {
+    yes: `it was issued to key "${row?.name}"`,
+    no: 'the token is not on record: it never existed, or it expired a while ago',
+    mend: 'The client must ask for a new token.',
+  })
+  if (!token || !row) return [wellFormed, onRecord]
+  const key = knownKey(row, 0)
+  return [
+    wellFormed,
+    onRecord,
+    ...lifeSteps(token, key, memory.storeClock.now()),
+    ...keySteps(key, question, needed),
+    ...scopeStep(token, needed),
+  ]
+}
+
+function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Rung[] {
+  const mend = 'The client must ask for a new token.'
+  return [
+    rung('not_revoked', token.revoked_at === null, {
+      yes: 'it was not revoked',
+      no: `it was revoked at ${isoTime(token.revoked_at ?? 0)}`,
+      mend,
+    }),
+    rung('not_expired', now < token.expires_at, {
+      yes: `it expires at ${isoTime(token.expires_at)}`,
+      no: `it expired at ${isoTime(token.expires_at)}`,
+      mend,
+    }),
+    rung('of_present_epoch', token.epoch === row.epoch, {
+      yes: 'its key was neither blocked nor had its tokens revoked since',
+      no: 'its key was blocked or deleted, or had its tokens revoked, after it was issued',
+      mend,
+    }),
+  ]
+}
+
+function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | null): Rung[] {
+  const { name, state } = key.row
+  const steps = [
+    rung('key_active', state === 'active', {
+      yes: 'the key is active',
+      no: `the key is ${state}`,
+      mend:
+        state === 'blocked'
+          ? `Unblock it: jeton key unblock ${name}`
+          : 'Create a new one: jeton key create --name …',
+    }),
+  ]
+  if (address !== undefined)
+    steps.push(
+      rung('address', key.admits(plainAddress(address)), {
+        yes: `${address} may use the key`,
+        no: `${address} is not in the whitelist of the key`,
+        mend: `Add it: jeton key update ${name} --ip-whitelist …`,
+      }),
+    )
+  if (needed !== null)
+    steps.push(
+      rung('permissions', covers(key.permissions, needed), {
+        yes: `the key is permitted: ${key.permissions.join(' ')}`,
+        no: `the key is permitted only: ${key.permissions.join(' ')}`,
+        mend: `Widen it: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+      }),
+    )
+  return steps
+}
+
+function scopeStep({ scope }: TokenRow, needed: Scope | null): Rung[] {
+  if (needed === null) return []
+  return [
+    rung('scope', covers(scope.split(' '), needed), {
+      yes: `the token has: ${scope}`,
+      no: `the token has only: ${scope}`,
+      mend: `The client must ask for a token with "${needed}".`,
+    }),
+  ]
+}

@@ -1,0 +1,92 @@
+import { METHODS } from 'node:http'
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import type { App } from '../../platform/http/index.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
+import { type Allowed, authorizeCall } from './authorize-call.ts'
+import { GATEWAY, questionOf } from './gateway.ts'
+
+interface Deps extends AuthenticationDeps {
+  readonly metrics: Metrics
+}
+
+/** Proxies turn anything but 401, 403 and 503 into 500: what else a caller did wrong with its credential is 401 here. */
+function forProxies(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.status === 401 || error.status === 403 || error.status === 503)
+    return error
+  return new Problem('unauthorized', {
+    message: error.message,
+    details: error.details,
+    refusal: error.refusal ?? { step: error.key },
+  })
+}
+
+/** nginx drops the body of a refusal but can read headers: the same JSON, in ASCII, so that the caller sees it. */
+function repeatInHeader(_: FastifyRequest, reply: FastifyReply, body: unknown, done: () => void): void {
+  if (reply.statusCode >= 400 && typeof body === 'string')
+    reply.header('x-jeton-error', body.replace(/[^\x20-\x7e]/g, escaped))
+  done()
+}
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/**
+ * The door for APIs that live elsewhere: nginx `auth_request`, Caddy and Traefik `forward_auth`, Envoy `ext_authz` ask
+ * here whether a call may pass. From memory, by any method, and without looking at a body: it answers before one is read.
+ */
+export function gatewayRoutes(app: App, deps: Deps): void {
+  const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
+  const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
+
+  function pass(reply: FastifyReply, { key, scope }: Allowed): void {
+    passed.add()
+    const { project_id, client_id, id } = key.row
+    reply
+      .headers({
+        'x-jeton-project-id': project_id,
+        'x-jeton-client-id': client_id,
+        'x-jeton-key-id': id,
+        'x-jeton-scope': scope,
+      })
+      .send('')
+  }
+
+  function refuse(reply: FastifyReply, error: unknown): void {
+    refused.add()
+    reply.send(forProxies(error) as Error)
+  }
+
+  function authorize(request: FastifyRequest, reply: FastifyReply): void {
+    reply.header('cache-control', 'no-store')
+    try {
+      const presented = presentedCredential(request)
+      const decision = authorizeCall(deps, { ...questionOf(request.raw), presented, caller: request.caller })
+      if (decision instanceof Promise)
+        decision.then((allowed) => pass(reply, allowed)).catch((error) => refuse(reply, error))
+      else pass(reply, decision)
+    } catch (error) {
+      refuse(reply, error)
+    }
+  }
+
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  for (const url of [GATEWAY, `${GATEWAY}/*`])
+    app.route({
+      method: METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[],
+      url,
+      config: { access: 'handler', takes: 'nothing' },
+      schema: {
+        tags: ['gateway'],
+        hide: url !== GATEWAY,
+        operationId: 'gateway.authorize',
+        security: [{ bearer: [] }, { appId: [], appToken: [] }],
+        summary: 'Whether a call may pass: 200, 401, 403 or 503',
+        description:
+          'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
+      },
+      onRequest: authorize,
+      onSend: repeatInHeader,
+      handler: () => undefined,
+    })
+}

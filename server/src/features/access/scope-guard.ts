@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import type { Scope } from '../../contract/scopes.ts'
+import type { Guard } from '../../platform/http/index.ts'
+import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
+import { type Allowed, authorizeCall } from './authorize-call.ts'
+
+/** Stands before every route of `/v1` and `/client/v1`. */
+export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
+  const enter = (request: FastifyRequest, { key }: Allowed): void => {
+    const { id, name, project_id: projectId } = key.row
+    request.note = name
+    request.projectId = projectId
+    request.actor = { type: 'api_key', id, address: request.caller.plain, requestId: request.id }
+  }
+  return (request, needed) => {
+    const what = `${request.method} ${request.url.split('?', 1)[0]}`
+    const decision = authorizeCall(deps, {
+      presented: presentedCredential(request),
+      caller: request.caller,
+      needed: [needed],
+      what,
+    })
+    if (decision instanceof Promise) return decision.then((allowed) => enter(request, allowed))
+    enter(request, decision)
+  }
+}

@@ -1,0 +1,164 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+
+export type KeyState = 'active' | 'blocked' | 'deleted'
+
+export interface ApiKeyRow {
+  project_id: string
+  id: string
+  name: string
+  app_id: string
+  client_id: string
+  secret_digest: Uint8Array
+  secret_last4: string
+  /** The one secret before this; it counts until `previous_until` and is then kept to explain refusals. */
+  previous_digest: Uint8Array | null
+  previous_until: number | null
+  permissions: string
+  ip_whitelist: string
+  token_limit: number | null
+  /** As in `projects`; meaningful only where the key has a limit of its own. */
+  credits: number
+  full_until: number | null
+  state: KeyState
+  /** Tokens carry the epoch they were issued under; raising it kills them all, and nothing lowers it. */
+  epoch: number
+  /** Raised by every change that a decision depends on; a lower one never replaces a higher one in a cache. */
+  version: number
+  changed_at: number
+  created_at: number
+  updated_at: number
+  regenerated_at: number | null
+  last_used_at: number | null
+}
+
+export interface ApiKeyTables {
+  api_keys: ApiKeyRow
+}
+
+/** Topic of the wake-up after every change of a key. */
+export const KEYS_CHANGED = 'keys'
+
+export const findApiKey = (reader: Reader, projectId: string, id: string): Promise<ApiKeyRow | undefined> =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export const findApiKeyByAppId = (reader: Reader, appId: string): Promise<ApiKeyRow | undefined> =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .executeTakeFirst()
+
+export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
+  reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
+
+export async function listApiKeyRows(
+  reader: Reader,
+  filter: { projectId: string; state?: KeyState | undefined; name?: string | undefined },
+  page: Page,
+): Promise<Rows<ApiKeyRow>> {
+  let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
+  query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
+  if (filter.name !== undefined) query = query.where('name', '=', filter.name)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+export async function countApiKeys(reader: Reader): Promise<number> {
+  const { total } = await reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('state', '!=', 'deleted')
+    .executeTakeFirstOrThrow()
+  return total
+}
+
+export const lockApiKey = (tx: Transaction, projectId: string, id: string): Promise<ApiKeyRow | undefined> =>
+  tx
+    .lock(
+      tx
+        .write<ApiKeyTables>()
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id),
+    )
+    .executeTakeFirst()
+
+export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {
+  await tx.write<ApiKeyTables>().insertInto('api_keys').values(row).execute()
+  await tx.wake(KEYS_CHANGED)
+}
+
+export async function updateApiKeyRow(
+  tx: Transaction,
+  row: ApiKeyRow,
+  change: Partial<ApiKeyRow>,
+): Promise<void> {
+  await tx
+    .write<ApiKeyTables>()
+    .updateTable('api_keys')
+    .set(change)
+    .where('project_id', '=', row.project_id)
+    .where('id', '=', row.id)
+    .execute()
+  await tx.wake(KEYS_CHANGED)
+}
+
+/** Every key of a project, at its end. */
+export async function markKeysDeleted(tx: Transaction, projectId: string): Promise<void> {
+  const now = await tx.now()
+  await tx
+    .write<ApiKeyTables>()
+    .updateTable('api_keys')
+    .set({
+      state: 'deleted',
+      epoch: sql<number>`epoch + 1`,
+      version: sql<number>`version + 1`,
+      changed_at: now,
+      updated_at: now,
+    })
+    .where('project_id', '=', projectId)
+    .where('state', '!=', 'deleted')
+    .execute()
+  await tx.wake(KEYS_CHANGED)
+}
+
+export interface KeyUse {
+  readonly projectId: string
+  readonly id: string
+  readonly at: number
+}
+
+/** Use is not a change: it raises no version. */
+export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+  for (const { projectId, id, at } of uses)
+    await tx
+      .write<ApiKeyTables>()
+      .updateTable('api_keys')
+      .set({ last_used_at: at })
+      .where('project_id', '=', projectId)
+      .where('id', '=', id)
+      .where(sql<number>`coalesce(last_used_at, 0)`, '<', at)
+      .execute()
+}
+
+export async function deleteKeysOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await tx.write<ApiKeyTables>().deleteFrom('api_keys').where('project_id', '=', projectId).execute()
+}

@@ -1,0 +1,68 @@
+import { Problem } from '../../contract/problem.ts'
+import { isScope, SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
+import { parseRange } from '../../platform/addresses.ts'
+import { didYouMean } from '../../platform/closest.ts'
+import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
+import { sameDigest } from '../../platform/secrets.ts'
+import type { ApiKeyRow } from './api-key.store.ts'
+
+/** An API key as outsiders see it: never the secret, not even its digest. */
+export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
+  id: row.id,
+  object: 'api_key' as const,
+  project_id: row.project_id,
+  name: row.name,
+  app_id: row.app_id,
+  app_token_last4: row.secret_last4,
+  client_id: row.client_id,
+  permissions: permissionsOf(row),
+  ip_whitelist: whitelistOf(row),
+  token_limit: row.token_limit,
+  state: row.state,
+  active_tokens: activeTokens,
+  created_at: isoTime(row.created_at),
+  updated_at: isoTime(row.updated_at),
+  regenerated_at: isoTimeOrNull(row.regenerated_at),
+  last_used_at: isoTimeOrNull(row.last_used_at),
+})
+
+/** For the audit log: what only use changes is left out. */
+export function apiKeyFacts(row: ApiKeyRow) {
+  const { active_tokens: _, last_used_at: __, ...facts } = apiKeyView(row, 0)
+  return facts
+}
+
+export const permissionsOf = (row: Pick<ApiKeyRow, 'permissions'>): Scope[] => JSON.parse(row.permissions)
+export const whitelistOf = (row: Pick<ApiKeyRow, 'ip_whitelist'>): string[] => JSON.parse(row.ip_whitelist)
+
+export const DEFAULT_PERMISSIONS: readonly Scope[] = ['api']
+
+/** Permissions are scope values. */
+export function checkPermissions(permissions: readonly string[]): void {
+  for (const value of permissions)
+    if (!isScope(value))
+      throw new Problem('invalid_payload', {
+        message: `${JSON.stringify(value.slice(0, 40))} is not a scope.${didYouMean(value, SCOPE_VALUES)}`,
+        details: `Permissions are scope values, case-sensitive: ${SCOPE_VALUES.join(', ')}.`,
+      })
+}
+
+export function checkWhitelist(entries: readonly string[]): void {
+  entries.forEach((entry, i) => {
+    if (!parseRange(entry))
+      throw new Problem('invalid_payload', {
+        message: `${JSON.stringify(entry.slice(0, 60))} is not an address or range (entry ${i + 1} of ${entries.length}).`,
+        details:
+          'Use addresses such as 10.0.0.4 or 2001:db8::1, or ranges such as 10.0.0.0/8. An empty list allows all.',
+      })
+  })
+}
+
+/** What a presented secret is to a key. Constant time for each comparison. */
+export type SecretVerdict = 'current' | 'in_grace' | 'replaced' | 'wrong'
+
+export function judgeSecret(row: ApiKeyRow, digest: Uint8Array, now: number): SecretVerdict {
+  if (sameDigest(digest, row.secret_digest)) return 'current'
+  if (!row.previous_digest || !sameDigest(digest, row.previous_digest)) return 'wrong'
+  return now < (row.previous_until ?? 0) ? 'in_grace' : 'replaced'
+}

@@ -1,0 +1,83 @@
+import { notFound, Problem } from '../../contract/problem.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import type { Actor } from '../../platform/http/index.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
+import { recordChange } from '../audit/index.ts'
+import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
+import { type ApiKeyRow, lockApiKey, updateApiKeyRow } from './api-key.store.ts'
+import { apiKeyFacts } from './api-key.ts'
+
+export interface ChangeDeps {
+  readonly db: Database
+  readonly random: RandomBytes
+  /** Told after the commit and before the answer, so that a change takes effect at once in the process that makes it. */
+  readonly onChange: (key: ApiKeyRow) => void
+}
+
+export interface KeyRequest {
+  readonly projectId: string
+  readonly keyId: string
+  readonly actor: Actor
+}
+
+interface KeyChange {
+  /** `api_key.blocked`, for the audit log. */
+  readonly action: string
+  /** What becomes different; null leaves everything as it is (blocking a blocked key, say). */
+  apply(key: ApiKeyRow, now: number): Partial<ApiKeyRow> | null
+}
+
+/**
+ * Every change of a key: the project's row is locked, then the key's (the order in which issuing locks them), the
+ * version is raised, the audit entry is written, and all processes are woken; one transaction.
+ */
+export async function changeApiKey(
+  deps: ChangeDeps,
+  request: KeyRequest,
+  change: KeyChange,
+): Promise<ApiKeyRow> {
+  const key = await deps.db.transaction((tx) => changeIn(deps, tx, request, change))
+  deps.onChange(key)
+  return key
+}
+
+async function changeIn(
+  deps: ChangeDeps,
+  tx: Transaction,
+  request: KeyRequest,
+  change: KeyChange,
+): Promise<ApiKeyRow> {
+  await requireLockedProject(tx, request.projectId)
+  const before = await lockApiKey(tx, request.projectId, request.keyId)
+  if (!before) throw notFound('api_key', request.keyId)
+  if (before.state === 'deleted') throw deleted(before)
+  const now = await tx.now()
+  const difference = change.apply(before, now)
+  if (difference === null) return before
+  const raised = { ...difference, version: before.version + 1, updated_at: now, changed_at: now }
+  const after = { ...before, ...raised }
+  await updateApiKeyRow(tx, before, raised)
+  if (after.epoch !== before.epoch) await forgetFullness(tx, after)
+  await recordChange(deps, tx, {
+    actor: request.actor,
+    action: change.action,
+    projectId: before.project_id,
+    subject: { type: 'api_key', id: before.id },
+    before: apiKeyFacts(before),
+    after: apiKeyFacts(after),
+  })
+  return after
+}
+
+/** Tokens have died: places are free earlier than was remembered. */
+async function forgetFullness(tx: Transaction, key: ApiKeyRow): Promise<void> {
+  await updateApiKeyRow(tx, key, { full_until: null })
+  await updateProjectRow(tx, key.project_id, { full_until: null })
+}
+
+const deleted = (key: ApiKeyRow): Problem =>
+  new Problem('invalid_state', {
+    message: 'This API key is deleted, and nothing brings it back.',
+    details: 'Create a new key: jeton key create --name …',
+    resource: { type: 'api_key', id: key.id },
+  })

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import type { Database } from '../../platform/database/index.ts'
+import {
+  type App,
+  CursorQuery,
+  filterField,
+  IdParam,
+  isoTime,
+  listAnswer,
+  listOf,
+  NullableText,
+  pageOf,
+  strict,
+} from '../../platform/http/index.ts'
+import { type AuditRow, listAuditRows } from './audit.store.ts'
+
+const AnyOrNull = Type.Unsafe<unknown>({ description: 'The resource as outsiders see it, without secrets.' })
+
+const AuditEntry = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('audit_entry'),
+  at: Type.String(),
+  actor: Type.Object({ type: Type.String(), id: Type.String() }),
+  address: NullableText,
+  action: Type.String(),
+  project_id: NullableText,
+  subject: Type.Object({ type: Type.String(), id: Type.String() }),
+  before: AnyOrNull,
+  after: AnyOrNull,
+  request_id: NullableText,
+})
+
+const Filter = strict({
+  ...CursorQuery,
+  action: filterField('Such as `api_key.blocked`.'),
+  actor: filterField('Id of the operator or API key that made the change.'),
+  subject: filterField('Id of what was changed.'),
+})
+
+const view = (row: AuditRow) => ({
+  id: row.id,
+  object: 'audit_entry' as const,
+  at: isoTime(row.at),
+  actor: { type: row.actor_type, id: row.actor_id },
+  address: row.address,
+  action: row.action,
+  project_id: row.project_id,
+  subject: { type: row.subject_type, id: row.subject_id },
+  before: row.before === null ? null : JSON.parse(row.before),
+  after: row.after === null ? null : JSON.parse(row.after),
+  request_id: row.request_id,
+})
+
+const shape = { item: view, position: (row: AuditRow) => row }
+
+/** The log of a deleted project stays readable, so nothing here asks whether the project exists. */
+export function auditRoutes(app: App, { db }: { db: Database }): void {
+  const config = { access: 'operator', management: true } as const
+  const common = {
+    tags: ['audit'],
+    querystring: Filter,
+    response: { 200: listOf(AuditEntry) },
+    'x-columns': ['at', 'action', 'subject', 'actor', 'project_id', 'address'],
+  }
+
+  app.get(
+    '/management/v1/audit-log',
+    {
+      config,
+      schema: {
+        ...common,
+        operationId: 'audit.list',
+        summary: 'List what was changed, newest first',
+        description: '`total` counts to 10,000 at most.',
+      },
+    },
+    async (request) => {
+      const page = pageOf(request.query)
+      return listAnswer(await listAuditRows(db, request.query, page), page, shape)
+    },
+  )
+
+  app.get(
+    '/management/v1/projects/:project_id/audit-log',
+    {
+      config,
+      schema: {
+        ...common,
+        params: Type.Object({ project_id: IdParam }),
+        operationId: 'audit.list-of-project',
+        summary: 'List what was changed in a project, newest first',
+      },
+    },
+    async (request) => {
+      const page = pageOf(request.query)
+      const filter = { ...request.query, projectId: request.params.project_id }
+      return listAnswer(await listAuditRows(db, filter, page), page, shape)
+    },
+  )
+}

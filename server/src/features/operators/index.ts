@@ -1,0 +1,5 @@
+/** Operators: who may manage, and how they prove it. It knows nothing of API clients and their keys. */
+export { createOperatorGuard } from './authenticate-operator.ts'
+export { createOperator, createOperatorIn, ensureConfiguredOperator } from './create-operator.ts'
+export { operatorRoutes } from './operator.routes.ts'
+export { countOperators, listOperatorNames } from './operator.store.ts'

@@ -1,0 +1,14 @@
+import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
+import type { OperatorRow } from './operator.store.ts'
+
+/** An operator as outsiders see it: never the token, not even its digest. */
+export const operatorView = (row: OperatorRow) => ({
+  id: row.id,
+  object: 'operator' as const,
+  name: row.name,
+  token_last4: row.token_last4,
+  created_at: isoTime(row.created_at),
+  last_used_at: isoTimeOrNull(row.last_used_at),
+})
+
+export type OperatorView = ReturnType<typeof operatorView>

@@ -1,0 +1,98 @@
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+
+export interface ProjectRow {
+  id: string
+  name: string
+  token_limit: number
+  /** Never more than limit − active: issuing takes from it under the row's lock, and counts only when it runs out. */
+  credits: number
+  /** While the project is full: until when nothing can expire. */
+  full_until: number | null
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+}
+
+export interface ProjectTables {
+  projects: ProjectRow
+}
+
+export const findProject = (reader: Reader, id: string): Promise<ProjectRow | undefined> =>
+  reader
+    .read<ProjectTables>()
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+
+export async function countProjects(reader: Reader): Promise<number> {
+  const { total } = await reader
+    .read<ProjectTables>()
+    .selectFrom('projects')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return total
+}
+
+export async function listProjectRows(reader: Reader, page: Page, name?: string): Promise<Rows<ProjectRow>> {
+  let query = reader.read<ProjectTables>().selectFrom('projects').where('deleted_at', 'is', null)
+  if (name !== undefined) query = query.where('name', '=', name)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+/** First lock of every change below a project: all take projects before keys, so that no two wait for each other. */
+export const lockProject = (tx: Transaction, id: string): Promise<ProjectRow | undefined> =>
+  tx
+    .lock(
+      tx
+        .write<ProjectTables>()
+        .selectFrom('projects')
+        .selectAll()
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null),
+    )
+    .executeTakeFirst()
+
+/** False where the name is taken. */
+export async function insertProject(tx: Transaction, row: ProjectRow): Promise<boolean> {
+  const inserted = await tx
+    .write<ProjectTables>()
+    .insertInto('projects')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return inserted.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateProjectRow(
+  tx: Transaction,
+  id: string,
+  change: Partial<ProjectRow>,
+): Promise<void> {
+  await tx.write<ProjectTables>().updateTable('projects').set(change).where('id', '=', id).execute()
+}
+
+export async function listProjectsDeletedBefore(reader: Reader, at: number): Promise<string[]> {
+  const rows = await reader
+    .read<ProjectTables>()
+    .selectFrom('projects')
+    .select('id')
+    .where('deleted_at', '<', at)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function deleteProjectRow(tx: Transaction, id: string): Promise<void> {
+  await tx.write<ProjectTables>().deleteFrom('projects').where('id', '=', id).execute()
+}

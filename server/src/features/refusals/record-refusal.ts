@@ -1,0 +1,67 @@
+import type { FastifyRequest } from 'fastify'
+import { withoutCredentials } from '../../contract/ids.ts'
+import type { Problem } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/database/index.ts'
+import {
+  deleteRefusalsBefore,
+  deleteRefusalsOfProject,
+  insertRefusals,
+  type RefusalRow,
+  trimRefusals,
+} from './refusal.store.ts'
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+const KEPT_PER_PROJECT = 10_000
+/** A flood fills this and no more: what does not fit is not on record, and is counted. */
+const WAITING_MOST = 5_000
+const ROWS_PER_STATEMENT = 500
+
+const printable = (text: string, most: number): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, most)
+
+function rowOf(request: FastifyRequest, problem: Problem, at: number): RefusalRow {
+  const { caller } = request
+  return {
+    request_id: request.id,
+    project_id: problem.refusal?.projectId ?? '',
+    at,
+    method: request.method,
+    path: withoutCredentials(printable(request.url.split('?', 1)[0]!, 400)).slice(0, 200),
+    status: problem.status,
+    key: problem.key,
+    step: problem.refusal?.step ?? problem.key,
+    key_id: problem.refusal?.keyId ?? null,
+    address: caller.plain,
+    socket_address: caller.socket,
+    forwarded:
+      caller.forwarded === null ? null : withoutCredentials(printable(caller.forwarded, 400)).slice(0, 200),
+  }
+}
+
+/** Gathers refusals in memory and writes them in batches, off the request's path. */
+export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
+  let waiting: RefusalRow[] = []
+  let flushing: Promise<void> | undefined
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const rows = waiting.slice(0, ROWS_PER_STATEMENT)
+      await db.transaction(async (tx) => {
+        await insertRefusals(tx, rows)
+        for (const projectId of new Set(rows.map((row) => row.project_id)))
+          await trimRefusals(tx, projectId, KEPT_PER_PROJECT)
+      })
+      waiting = waiting.slice(rows.length)
+    }
+  }
+
+  return {
+    record(request: FastifyRequest, problem: Problem): void {
+      if (waiting.length < WAITING_MOST) waiting.push(rowOf(request, problem, clock.now()))
+    },
+    /** One at a time: whoever comes meanwhile waits for the one under way, which goes on until nothing is waiting. */
+    flush: () => (flushing ??= write().finally(() => (flushing = undefined))),
+    forgetOld: () => db.transaction((tx) => deleteRefusalsBefore(tx, clock.now() - KEPT_MS)),
+    forgetProject: deleteRefusalsOfProject,
+  }
+}

@@ -1,0 +1,104 @@
+import { Type } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+import type { Database } from '../../platform/database/index.ts'
+import {
+  type App,
+  CursorQuery,
+  IdParam,
+  isoTime,
+  listAnswer,
+  listOf,
+  NullableText,
+  pageOf,
+  strict,
+} from '../../platform/http/index.ts'
+import { requireProject } from '../projects/index.ts'
+import { findRefusal, listRefusalRows, type RefusalRow } from './refusal.store.ts'
+import { ladderTo } from './steps.ts'
+
+const Refusal = Type.Object({
+  request_id: Type.String(),
+  object: Type.Literal('refusal'),
+  at: Type.String(),
+  method: Type.String(),
+  path: Type.String(),
+  status: Type.Integer(),
+  key: Type.String(),
+  step: Type.String({ description: 'The check that failed.' }),
+  steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
+  remedy: Type.String(),
+  project_id: NullableText,
+  key_id: NullableText,
+  address: NullableText,
+  socket_address: Type.String({ description: 'As seen on the socket.' }),
+  forwarded: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: '`X-Forwarded-For` as it came; believed only from trusted proxies.',
+  }),
+})
+
+function view(row: RefusalRow) {
+  const { project_id, at, ...rest } = row
+  return {
+    ...rest,
+    ...ladderTo(row.step),
+    object: 'refusal' as const,
+    at: isoTime(at),
+    project_id: project_id === '' ? null : project_id,
+  }
+}
+
+/** What is still in memory is written first, so that a refusal can be looked up the moment it was answered. */
+export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: () => Promise<void> }): void {
+  const config = { access: 'operator', management: true } as const
+  const tags = ['refusals']
+
+  app.get(
+    '/management/v1/refusals/:request_id',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'refusal.show',
+        summary: 'Why a request was refused',
+        description: 'Refusals (401, 403, 429) are on record for 24 hours, at most 10,000 a project.',
+        params: Type.Object({ request_id: IdParam }),
+        response: { 200: Refusal },
+      },
+    },
+    async (request) => {
+      await flush()
+      const { request_id } = request.params
+      const row = await findRefusal(db, request_id)
+      if (row) return view(row)
+      throw new Problem('not_found', {
+        message: `There is no refusal on record for ${JSON.stringify(request_id.slice(0, 80))}.`,
+        details: 'Refusals (401, 403, 429) are kept for 24 hours; other errors say what is wrong themselves.',
+        resource: { type: 'refusal', id: request_id.slice(0, 80) },
+      })
+    },
+  )
+
+  app.get(
+    '/management/v1/projects/:project_id/refusals',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'refusal.list',
+        summary: 'List the refusals of a project, newest first',
+        params: Type.Object({ project_id: IdParam }),
+        querystring: strict(CursorQuery),
+        response: { 200: listOf(Refusal) },
+        'x-columns': ['at', 'request_id', 'status', 'step', 'address', 'key_id'],
+      },
+    },
+    async (request) => {
+      const project = await requireProject(db, request.params.project_id)
+      await flush()
+      const page = pageOf(request.query)
+      const position = (row: RefusalRow) => ({ at: row.at, id: row.request_id })
+      return listAnswer(await listRefusalRows(db, project.id, page), page, { item: view, position })
+    },
+  )
+}

@@ -1,0 +1,91 @@
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+
+export interface RefusalRow {
+  request_id: string
+  /** Empty where no project is known: they share one quota. */
+  project_id: string
+  at: number
+  method: string
+  path: string
+  status: number
+  key: string
+  step: string
+  key_id: string | null
+  address: string | null
+  socket_address: string
+  forwarded: string | null
+}
+
+interface RefusalTables {
+  refusals: RefusalRow
+}
+
+export async function insertRefusals(tx: Transaction, rows: readonly RefusalRow[]): Promise<void> {
+  await tx
+    .write<RefusalTables>()
+    .insertInto('refusals')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export const findRefusal = (reader: Reader, requestId: string): Promise<RefusalRow | undefined> =>
+  reader
+    .read<RefusalTables>()
+    .selectFrom('refusals')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .executeTakeFirst()
+
+export async function listRefusalRows(
+  reader: Reader,
+  projectId: string,
+  page: Page,
+): Promise<Rows<RefusalRow>> {
+  let query = reader.read<RefusalTables>().selectFrom('refusals').where('project_id', '=', projectId)
+  if (page.from !== undefined) query = query.where('at', '>=', page.from)
+  if (page.to !== undefined) query = query.where('at', '<', page.to)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { before } = page
+  if (before)
+    query = query.where((eb) =>
+      eb.or([eb('at', '<', before.at), eb.and([eb('at', '=', before.at), eb('request_id', '<', before.id)])]),
+    )
+  const rows = await query
+    .selectAll()
+    .orderBy('at', 'desc')
+    .orderBy('request_id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+export async function deleteRefusalsBefore(tx: Transaction, at: number): Promise<void> {
+  await tx.write<RefusalTables>().deleteFrom('refusals').where('at', '<', at).execute()
+}
+
+/** Leaves the newest `keep` of a project. */
+export async function trimRefusals(tx: Transaction, projectId: string, keep: number): Promise<void> {
+  const oldestKept = await tx
+    .read<RefusalTables>()
+    .selectFrom('refusals')
+    .select('at')
+    .where('project_id', '=', projectId)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .offset(keep - 1)
+    .executeTakeFirst()
+  if (oldestKept)
+    await tx
+      .write<RefusalTables>()
+      .deleteFrom('refusals')
+      .where('project_id', '=', projectId)
+      .where('at', '<', oldestKept.at)
+      .execute()
+}
+
+export async function deleteRefusalsOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await tx.write<RefusalTables>().deleteFrom('refusals').where('project_id', '=', projectId).execute()
+}

@@ -1,0 +1,116 @@
+import { Problem } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { CallerAddress, WrongAttempts } from '../../platform/http/index.ts'
+import { digestOf } from '../../platform/secrets.ts'
+import { judgeSecret, saveKeyUse } from '../api-keys/index.ts'
+import type { KnownKey } from './known-key.ts'
+import type { Memory } from './memory.ts'
+
+interface Pair {
+  readonly appId: string
+  readonly appToken: string
+}
+
+export interface AuthenticationDeps {
+  readonly memory: Memory
+  readonly attempts: WrongAttempts
+  readonly uses: KeyUses
+}
+
+/** One answer for missing, unknown, wrong and deleted; only the step on record differs. */
+export const notAccepted = (step: string, key?: KnownKey): Problem =>
+  new Problem('unauthorized', {
+    message: 'The API key was not accepted.',
+    details: 'Check X-App-Id and X-App-Token. An operator can see the reason: jeton explain <request_id>',
+    refusal: { step, keyId: key?.row.id, projectId: key?.row.project_id },
+  })
+
+const blocked = (key: KnownKey): Problem =>
+  new Problem('api_key_blocked', {
+    message: 'This API key is blocked.',
+    details: 'Its tokens are dead and stay so. An operator can unblock it.',
+    refusal: { step: 'key_blocked', keyId: key.row.id, projectId: key.row.project_id },
+  })
+
+export const addressRefused = (
+  key: KnownKey,
+  address: string | null,
+  step = 'address_not_allowed',
+): Problem =>
+  new Problem('ip_not_allowed', {
+    message: `This key may not be used from ${address ?? 'an unknown address'}.`,
+    details: 'If that is your proxy and not you, an operator must add it to JETON_TRUSTED_PROXIES.',
+    refusal: { step, keyId: key.row.id, projectId: key.row.project_id },
+  })
+
+const APP_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Why the pair is refused, in the order of the contract; undefined where it is accepted. */
+function fault(
+  key: KnownKey | undefined,
+  digest: Uint8Array,
+  now: number,
+  address: string | null,
+): Problem | undefined {
+  if (!key) return notAccepted('app_id_unknown')
+  if (key.row.state === 'deleted') return notAccepted('key_deleted', key)
+  const verdict = judgeSecret(key.row, digest, now)
+  if (verdict === 'wrong') return notAccepted('secret_wrong', key)
+  if (verdict === 'replaced') return notAccepted('secret_replaced', key)
+  if (key.row.state === 'blocked') return blocked(key)
+  if (!key.admits(address)) return addressRefused(key, address)
+  return undefined
+}
+
+/**
+ * The key that a pair proves. Memory may accept; before anyone is refused for what memory says, the store is asked, so
+ * a new key, a new secret or a wider whitelist works at once everywhere.
+ */
+export function authenticateKey(
+  deps: AuthenticationDeps,
+  pair: Pair,
+  caller: CallerAddress,
+): KnownKey | Promise<KnownKey> {
+  const { memory } = deps
+  const digest = digestOf(pair.appToken)
+  const judge = (key: KnownKey | undefined) => fault(key, digest, memory.storeClock.now(), caller.plain)
+  const known = memory.knownKeyByAppId(pair.appId)
+  return known && !judge(known) ? known : askStore(deps, pair.appId, caller, judge)
+}
+
+async function askStore(
+  { memory, attempts }: AuthenticationDeps,
+  appId: string,
+  caller: CallerAddress,
+  judge: (key: KnownKey | undefined) => Problem | undefined,
+): Promise<KnownKey> {
+  const key = APP_ID.test(appId) ? await memory.freshKeyByAppId(appId) : undefined
+  const problem = judge(key)
+  if (!problem) return key!
+  throw problem.key === 'unauthorized' ? attempts.refuse(caller.plain, appId, problem) : problem
+}
+
+/** When keys were last used: gathered in memory, written in batches, never on the path of a request. */
+export class KeyUses {
+  readonly #clock: Clock
+  #uses = new Map<string, { projectId: string; id: string; at: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  note(key: KnownKey): void {
+    const { id, project_id: projectId } = key.row
+    const use = this.#uses.get(id)
+    if (use) use.at = this.#clock.now()
+    else this.#uses.set(id, { projectId, id, at: this.#clock.now() })
+  }
+
+  async flush(db: Database): Promise<void> {
+    if (this.#uses.size === 0) return
+    const uses = [...this.#uses.values()]
+    this.#uses = new Map()
+    await db.transaction((tx) => saveKeyUse(tx, uses))
+  }
+}

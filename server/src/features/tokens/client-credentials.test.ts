@@ -1,0 +1,90 @@
+import type { FastifyRequest } from 'fastify'
+import { describe, expect, test } from 'vitest'
+import { presentedCredential } from './client-credentials.ts'
+
+const PAIR = { 'x-app-id': 'id', 'x-app-token': 'secret' }
+const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+const formPair = { client_id: 'id', client_secret: 'secret' }
+
+const presented = (headers: Record<string, string>, form: Record<string, string> = {}) =>
+  presentedCredential({ headers } as never as FastifyRequest, new Map(Object.entries(form)))
+
+const PROVED = { kind: 'pair', appId: 'id', appToken: 'secret' }
+const NOTHING = { kind: 'nothing' }
+
+describe('a key pair', () => {
+  test.each([
+    ['in the headers of the platform', PAIR, {}],
+    ['in Basic', basic('id:secret'), {}],
+    [
+      'in Basic, the scheme in other letters',
+      { authorization: `bAsIc ${Buffer.from('id:secret').toString('base64')}` },
+      {},
+    ],
+    ['in Basic, percent-encoded as RFC 6749 §2.3.1 says', basic('i%64:secre%74'), {}],
+    ['in the form', {}, formPair],
+    ['in headers and Basic, the same', { ...PAIR, ...basic('id:secret') }, {}],
+    ['in Basic and form, the same', basic('id:secret'), formPair],
+    ['in all three, the same', { ...PAIR, ...basic('id:secret') }, formPair],
+    ['in Basic, its id again in the form', basic('id:secret'), { client_id: 'id' }],
+    ['half in a header, half in the form', { 'x-app-id': 'id' }, { client_secret: 'secret' }],
+  ] as const)('%s is taken', (_, headers, form) => {
+    expect(presented(headers, form)).toEqual(PROVED)
+  })
+
+  test.each([
+    ['headers and Basic', { ...PAIR, ...basic('id:other') }, {}],
+    ['headers and form', PAIR, { client_secret: 'other' }],
+    ['the ids of headers and form', PAIR, { client_id: 'other' }],
+    ['Basic and form', basic('id:secret'), { client_id: 'id', client_secret: 'other' }],
+    ['an empty field and a header', PAIR, { client_secret: '' }],
+  ] as const)(
+    'that differs between %s is refused, since nobody could say which was meant',
+    (_, headers, form) => {
+      expect(() => presented(headers, form)).toThrow(
+        expect.objectContaining({ key: 'conflicting_credentials', status: 400 }),
+      )
+    },
+  )
+
+  test('keeps colons, plus signs and percent signs of a secret that was not encoded', () => {
+    expect(presented(basic('id:a:b%'))).toEqual({ kind: 'pair', appId: 'id', appToken: 'a:b%' })
+  })
+
+  test.each([
+    ['no credential', {}, {}],
+    ['an id alone', { 'x-app-id': 'id' }, {}],
+    ['a secret alone', {}, { client_secret: 'secret' }],
+    ['empty headers', { 'x-app-id': '', 'x-app-token': '' }, {}],
+    ['a scheme that nobody knows', { authorization: 'Digest abc' }, {}],
+    ['a scheme without anything', { authorization: 'Basic' }, {}],
+    ['Basic without a colon', basic('id'), {}],
+  ] as const)('is not there: %s', (_, headers, form) => {
+    expect(presented(headers, form)).toEqual(NOTHING)
+  })
+})
+
+describe('a bearer token', () => {
+  test('is taken from its header, whatever the letters of the scheme', () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+      expect(presented({ authorization: `${scheme} jtn_x` })).toEqual({
+        kind: 'bearer',
+        accessToken: 'jtn_x',
+      })
+  })
+
+  test.each([
+    ['headers', PAIR, {}],
+    ['half a pair in the headers', { 'x-app-id': 'id' }, {}],
+    ['a form', {}, formPair],
+    ['half a pair in the form', {}, { client_id: 'id' }],
+  ] as const)('together with a pair in %s is refused', (_, headers, form) => {
+    expect(() => presented({ ...headers, authorization: 'Bearer jtn_x' }, form)).toThrow(
+      expect.objectContaining({ key: 'conflicting_credentials' }),
+    )
+  })
+
+  test('in the form is none: it is the token that is asked about', () => {
+    expect(presented({}, { access_token: 'jtn_x' })).toEqual(NOTHING)
+  })
+})

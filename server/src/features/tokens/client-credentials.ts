@@ -1,0 +1,75 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import type { Form } from '../../platform/http/index.ts'
+
+/** What a caller presents: nothing, a key pair, or a bearer token. */
+export type Presented =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'pair'; readonly appId: string; readonly appToken: string }
+  | { readonly kind: 'bearer'; readonly accessToken: string }
+
+interface Pair {
+  readonly appId: string | undefined
+  readonly appToken: string | undefined
+}
+
+const conflicting = (): Problem =>
+  new Problem('conflicting_credentials', {
+    message: 'Two credentials were sent and they differ.',
+    details: 'Send one: X-App-Id and X-App-Token, or Authorization, or client_id and client_secret.',
+  })
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** RFC 6749 §2.3.1: both halves are form-encoded before they go into Basic. Several clients forget that; plain works too. */
+function decodeHalf(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+function basicPair(value: string): Pair {
+  const text = Buffer.from(value, 'base64').toString()
+  const colon = text.indexOf(':')
+  if (colon < 0) return { appId: decodeHalf(text), appToken: undefined }
+  return { appId: decodeHalf(text.slice(0, colon)), appToken: decodeHalf(text.slice(colon + 1)) }
+}
+
+/** Halves that both name must be the same. */
+function merge(a: Pair, b: Pair): Pair {
+  if (!isNamed(b)) return a
+  const differ = (x: string | undefined, y: string | undefined) =>
+    x !== undefined && y !== undefined && x !== y
+  if (differ(a.appId, b.appId) || differ(a.appToken, b.appToken)) throw conflicting()
+  return { appId: a.appId ?? b.appId, appToken: a.appToken ?? b.appToken }
+}
+
+/**
+ * The one credential of a request. A pair presented twice is accepted when identical, since several public clients send
+ * both; anything that differs is refused, since nobody could say which one was meant.
+ */
+export function presentedCredential(request: FastifyRequest, form?: Form): Presented {
+  const inHeaders: Pair = { appId: header(request, 'x-app-id'), appToken: header(request, 'x-app-token') }
+  const inForm: Pair = { appId: form?.get('client_id'), appToken: form?.get('client_secret') }
+  const authorization = header(request, 'authorization')
+  if (authorization === undefined) return asPair(merge(inHeaders, inForm))
+  const [, scheme = '', value = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? []
+  if (scheme.toLowerCase() === 'bearer') {
+    if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
+    return { kind: 'bearer', accessToken: value }
+  }
+  const basic = scheme.toLowerCase() === 'basic' ? basicPair(value) : NOTHING
+  return asPair(merge(basic, merge(inHeaders, inForm)))
+}
+
+const NOTHING: Pair = { appId: undefined, appToken: undefined }
+
+const isNamed = ({ appId, appToken }: Pair): boolean => appId !== undefined || appToken !== undefined
+
+const asPair = ({ appId, appToken }: Pair): Presented =>
+  appId === undefined || appToken === undefined ? { kind: 'nothing' } : { kind: 'pair', appId, appToken }

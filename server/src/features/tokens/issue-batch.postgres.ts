@@ -1,0 +1,123 @@
+import type { ReservedSql, Sql } from 'postgres'
+import { type IssueInput, type IssueOutcome, only } from './issue.ts'
+import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
+
+const LOCK_PROJECTS = 'select 1 from projects where id = any($1::text[]) order by id for update'
+const LOCK_KEYS = `select 1 from api_keys where project_id = any($1::text[]) and id = any($2::text[])
+  order by project_id, id for update`
+
+/**
+ * Grants as many as there are credits for, in the order of arrival, and returns what it found for every request whose
+ * key still has the version it was checked against. `jeton_now()` is the one clock.
+ */
+const GRANT = `
+with asked as (
+  select a.*, substring($5::bytea from (a.n::int - 1) * 32 + 1 for 32) as digest
+  from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) with ordinality as a(project_id, key_id, version, scope, n)
+),
+clock as (
+  select greatest(jeton_now(), $6::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens)) as now
+),
+fresh as (
+  select a.*, k.epoch, p.credits as project_credits, p.full_until as project_full_until,
+    case when k.token_limit is not null then k.credits end as key_credits, k.full_until as key_full_until,
+    row_number() over (partition by a.project_id, a.key_id order by a.n) as place_of_key
+  from asked a
+  join projects p on p.id = a.project_id and p.deleted_at is null
+  join api_keys k on k.project_id = a.project_id and k.id = a.key_id and k.version = a.version and k.state = 'active'
+),
+within_key as (
+  select *, row_number() over (partition by project_id order by n) as place_of_project
+  from fresh where key_credits is null or place_of_key <= key_credits
+),
+granted as (select * from within_key where place_of_project <= project_credits),
+inserted as (
+  insert into tokens (project_id, digest, key_id, epoch, scope, expires_at, revoked_at)
+  select project_id, digest, key_id, epoch, scope, clock.now / 1000 * 1000 + ${LIFETIME_MS}, null from granted, clock
+),
+from_projects as (
+  update projects p set credits = p.credits - g.count
+  from (select project_id, count(*) as count from granted group by project_id) g where p.id = g.project_id
+),
+from_keys as (
+  update api_keys k set credits = k.credits - g.count
+  from (select project_id, key_id, count(*) as count from granted where key_credits is not null group by project_id, key_id) g
+  where k.project_id = g.project_id and k.id = g.key_id
+)
+select f.n, f.epoch, clock.now, g.n is not null as granted,
+  f.key_credits is not null and f.place_of_key > f.key_credits as key_is_full, f.project_full_until, f.key_full_until
+from fresh f cross join clock left join granted g on g.n = f.n`
+
+/**
+ * Restores the credits of holders that have run out, and notes when their oldest token expires: whoever this batch still
+ * finds no place for is told that time, and until then nobody needs to count again.
+ */
+const COUNTED = `
+  select count(t.digest) as active, min(t.expires_at) as oldest from tokens t
+  join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch
+  where t.revoked_at is null
+    and t.expires_at > greatest(jeton_now(), $2::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens))`
+const recount = (holder: string, same: string) => `
+update ${holder} h set credits = greatest(h.token_limit - c.active, 0), full_until = c.oldest
+from ${holder} o cross join lateral (${COUNTED} and ${same}) c
+where ${holder === 'projects' ? 'o.id = any($1::text[]) and h.id = o.id' : 'o.id = any($1::text[]) and o.token_limit is not null and h.project_id = o.project_id and h.id = o.id'}`
+const RECOUNT_PROJECTS = recount('projects', 't.project_id = o.id')
+const RECOUNT_KEYS = recount('api_keys', 't.project_id = o.project_id and t.key_id = o.id')
+
+interface Found {
+  readonly n: number
+  readonly epoch: number
+  readonly now: number
+  readonly granted: boolean
+  readonly key_is_full: boolean
+  readonly project_full_until: number | null
+  readonly key_full_until: number | null
+}
+
+/** Sends everything at once, `commit` included, and waits once: a statement that fails turns the commit into a rollback. */
+async function attempt(sql: ReservedSql, asked: IssueInput, counting: boolean): Promise<Found[]> {
+  const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
+  const run = (text: string, parameters: unknown[] = []) =>
+    sql.unsafe(text, parameters as never, { prepare: true }).execute()
+  const before = [run('begin'), run(LOCK_PROJECTS, [projectIds]), run(LOCK_KEYS, [projectIds, keyIds])]
+  if (counting) before.push(run(RECOUNT_PROJECTS, [projectIds, now]), run(RECOUNT_KEYS, [keyIds, now]))
+  const granting = run(GRANT, [projectIds, keyIds, keyVersions, scopes, Buffer.from(digests.buffer), now])
+  const settled = await Promise.allSettled([...before, granting, run('commit')])
+  for (const one of settled) if (one.status === 'rejected') throw one.reason
+  return (await granting) as never as Found[]
+}
+
+const fullUntil = (found: Found): number | null =>
+  found.key_is_full ? found.key_full_until : found.project_full_until
+
+function outcomeOf(found: Found | undefined): IssueOutcome {
+  if (!found) return { status: 'stale' }
+  if (found.granted) return { status: 'issued', epoch: found.epoch, expiresAt: expiryOf(found.now) }
+  // Where nothing was active when it was counted, this batch has taken every place.
+  const freeAt = fullUntil(found) ?? expiryOf(found.now)
+  const holder = found.key_is_full ? 'key' : 'project'
+  return { status: 'full', holder, retryAfterSeconds: secondsUntilFree(freeAt, found.now) }
+}
+
+/** A refusal is final only if the memory of fullness confirms it; else the tokens are counted and it is tried once more. */
+const needsCount = (found: Found | undefined): boolean =>
+  found !== undefined && !found.granted && (fullUntil(found) ?? 0) <= found.now
+
+async function decide(sql: ReservedSql, asked: IssueInput, counting: boolean): Promise<IssueOutcome[]> {
+  const rows = await attempt(sql, asked, counting)
+  const byPlace = new Map(rows.map((row) => [row.n - 1, row]))
+  const outcomes = asked.projectIds.map((_, i) => outcomeOf(byPlace.get(i)))
+  const again = counting ? [] : outcomes.flatMap((_, i) => (needsCount(byPlace.get(i)) ? [i] : []))
+  const recounted = again.length > 0 ? await decide(sql, only(asked, again), true) : []
+  for (const [place, i] of again.entries()) outcomes[i] = recounted[place]!
+  return outcomes
+}
+
+export async function issueOnPostgres(sql: Sql, asked: IssueInput): Promise<IssueOutcome[]> {
+  const connection = await sql.reserve()
+  try {
+    return await decide(connection, asked, false)
+  } finally {
+    connection.release()
+  }
+}

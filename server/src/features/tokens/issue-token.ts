@@ -1,0 +1,100 @@
+import { Problem } from '../../contract/problem.ts'
+import { digestOf, type RandomBytes } from '../../platform/secrets.ts'
+import type { IssueOutcome } from './issue.ts'
+import type { TokenIssuer } from './issue-tokens.ts'
+import type { KnownKey } from './known-key.ts'
+import type { Memory } from './memory.ts'
+import { grantScope } from './scope.ts'
+import { newAccessToken } from './token.ts'
+
+export interface IssueDeps {
+  readonly memory: Memory
+  readonly issuer: TokenIssuer
+  readonly random: RandomBytes
+  readonly projectName: (projectId: string) => Promise<string>
+}
+
+export interface IssuedToken {
+  readonly accessToken: string
+  readonly key: KnownKey
+  readonly scope: string
+  readonly expiresAt: number
+}
+
+interface Request {
+  readonly key: KnownKey
+  readonly scope: string | undefined
+  readonly authenticateAgain: () => Promise<KnownKey>
+}
+
+/** A key that changes faster than it can be read is being played with. */
+const TRIES = 5
+
+/**
+ * Issues one token, as part of a batch. The batch accepts only keys of the version that was checked here; when the key
+ * changes in between, the caller is proved and the scope checked anew.
+ */
+export async function issueToken(deps: IssueDeps, request: Request): Promise<IssuedToken> {
+  let proved = request.key
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const { key, scope } = await allowedScope(deps.memory, proved, request)
+    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
+    const accessToken = newAccessToken(deps.random, projectId)
+    const digest = digestOf(accessToken)
+    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, digest, scope })
+    if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
+    if (outcome.status === 'issued') {
+      const { epoch, expiresAt } = outcome
+      const row = {
+        project_id: projectId,
+        digest,
+        key_id: keyId,
+        epoch,
+        scope,
+        expires_at: expiresAt,
+        revoked_at: null,
+      }
+      deps.memory.rememberToken(row)
+      return { accessToken, key, scope, expiresAt }
+    }
+    await deps.memory.freshKey(projectId, keyId)
+    proved = await request.authenticateAgain()
+  }
+  throw new Problem('temporarily_unavailable', {
+    message: 'The API key is being changed at this moment.',
+    details: 'Try again in a second.',
+    headers: { 'retry-after': '1' },
+  })
+}
+
+/**
+ * Before a scope is refused for what memory says of the key's permissions, the store is asked. What it says may also be
+ * another secret or another whitelist, so the caller is then proved anew.
+ */
+async function allowedScope(memory: Memory, key: KnownKey, { scope, authenticateAgain }: Request) {
+  try {
+    return { key, scope: grantScope(scope, key.permissions) }
+  } catch {
+    const stored = await memory.freshKey(key.row.project_id, key.row.id)
+    const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
+    return { key: fresh, scope: grantScope(scope, fresh.permissions) }
+  }
+}
+
+async function limitReached(
+  deps: IssueDeps,
+  key: KnownKey,
+  full: IssueOutcome & { status: 'full' },
+): Promise<Problem> {
+  const seconds = full.retryAfterSeconds
+  const message =
+    full.holder === 'key'
+      ? `This key has ${key.row.token_limit} active tokens, which is its limit.`
+      : `Project ${JSON.stringify(await deps.projectName(key.row.project_id))} has 1000 active tokens, which is its limit.`
+  return new Problem('token_limit_reached', {
+    message,
+    details: `The next place is free in ${seconds} s. Reuse a token until it expires instead of asking for one per call.`,
+    headers: { 'retry-after': String(seconds) },
+    refusal: { step: 'limit', keyId: key.row.id, projectId: key.row.project_id },
+  })
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { eachEngine, type TestStore } from '../../../test/engines.ts'
+import { TestClock } from '../../../test/test-clock.ts'
+import { MIGRATIONS } from '../../app/migrations/index.ts'
+import { type Database, migrate, StoreUnavailable } from '../../platform/database/index.ts'
+import { randomBytes } from '../../platform/secrets.ts'
+import { createApiKeyIn } from '../api-keys/index.ts'
+import { createProjectIn } from '../projects/index.ts'
+import type { IssueItem, IssueOutcome } from './issue.ts'
+import { TokenIssuer } from './issue-tokens.ts'
+
+const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
+/** Beyond every real clock, so that the test's time is the store's on both engines. */
+const START = Date.UTC(2100, 0, 1)
+
+interface Tables {
+  tokens: { digest: Uint8Array; expires_at: number; key_id: string }
+}
+
+/** The same database, with its issuing transactions counted and, where the test wants it, failing. */
+function watched(db: Database) {
+  const seen = { transactions: 0, failWith: undefined as Error | undefined }
+  const watch = <Run extends (...parameters: never[]) => Promise<unknown>>(run: Run): Run =>
+    ((...parameters: never[]) => {
+      seen.transactions++
+      return seen.failWith ? Promise.reject(seen.failWith) : run(...parameters)
+    }) as Run
+  const db_ =
+    db.engine === 'sqlite' ? { ...db, runProgram: watch(db.runProgram) } : { ...db, runSql: watch(db.runSql) }
+  return { db: db_ as Database, seen }
+}
+
+async function prepared(store: TestStore) {
+  const { db, seen } = watched(await store.open({ clock: new TestClock(START) }))
+  await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
+  let now = START
+  const issuer = new TokenIssuer({ db, now: () => now })
+  const deps = { random: randomBytes }
+  return {
+    db,
+    seen,
+    issuer,
+    advance: (ms: number) => (now += ms),
+    project: (name: string) => db.transaction((tx) => createProjectIn(deps, tx, { name, actor: ACTOR })),
+    async key(projectId: string, token_limit: number | null = null): Promise<() => IssueItem> {
+      const { row } = await db.transaction((tx) =>
+        createApiKeyIn(deps, tx, { projectId, name: 'key', token_limit, actor: ACTOR }),
+      )
+      return () => ({
+        projectId,
+        keyId: row.id,
+        keyVersion: row.version,
+        digest: randomBytes(32),
+        scope: 'vouchers',
+      })
+    },
+    stored: () => db.read<Tables>().selectFrom('tokens').selectAll().execute(),
+    /** All in one turn of the event loop, so that they make one batch. */
+    together: (items: readonly IssueItem[]): Promise<IssueOutcome[]> =>
+      Promise.all(items.map((item) => issuer.issue(item))),
+  }
+}
+
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
+const kinds = (outcomes: readonly IssueOutcome[]) => outcomes.map(({ status }) => status)
+const waits = (outcomes: readonly IssueOutcome[]) =>
+  outcomes.flatMap((outcome) => (outcome.status === 'full' ? [outcome.retryAfterSeconds] : []))
+
+eachEngine((engine) => {
+  const open = async () => prepared(await engine.freshStore())
+
+  describe('requests that arrive together', () => {
+    test('are committed together: far fewer transactions than tokens, and every token is there', async () => {
+      const { together, project, key, stored, seen } = await open()
+      const item = await key((await project('Club')).id)
+      const items = times(600, item)
+      const outcomes = await together(items)
+      expect(new Set(kinds(outcomes))).toEqual(new Set(['issued']))
+      expect(seen.transactions).toBeLessThanOrEqual(4)
+      const digests = (await stored()).map(({ digest }) => Buffer.from(digest).toString('hex'))
+      expect(digests.sort()).toEqual(items.map(({ digest }) => Buffer.from(digest).toString('hex')).sort())
+    })
+
+    test('while others are being committed wait for the next commit and no longer', async () => {
+      const { issuer, project, key, seen } = await open()
+      const item = await key((await project('Club')).id)
+      const first = issuer.issue(item())
+      await new Promise(setImmediate)
+      const rest = times(100, () => issuer.issue(item()))
+      expect(kinds(await Promise.all([first, ...rest]))).toHaveLength(101)
+      expect(seen.transactions).toBeLessThanOrEqual(3)
+    })
+
+    test('get their places in the order in which they came', async () => {
+      const { together, project, key } = await open()
+      const item = await key((await project('Club')).id, 3)
+      expect(kinds(await together(times(5, item)))).toEqual(['issued', 'issued', 'issued', 'full', 'full'])
+    })
+
+    test('do not fail for what a neighbour did wrong', async () => {
+      const { together, project, key, stored } = await open()
+      const [good, bad] = [await project('Good'), await project('Bad')]
+      const [well, full] = [await key(good.id), await key(bad.id, 1)]
+      const stale = { ...well(), keyVersion: 7 }
+      const unknown = { ...well(), keyId: 'key_none' }
+      const foreign = { ...well(), projectId: bad.id }
+      const outcomes = await together([well(), stale, full(), unknown, full(), foreign, well()])
+      expect(kinds(outcomes)).toEqual(['issued', 'stale', 'issued', 'stale', 'full', 'stale', 'issued'])
+      expect(await stored()).toHaveLength(3)
+    })
+
+    test('all fail when the commit fails, none of them is stored, and the next ones go on', async () => {
+      const { together, project, key, stored, seen } = await open()
+      const item = await key((await project('Club')).id)
+      seen.failWith = new StoreUnavailable('cut')
+      const failed = await Promise.allSettled(times(10, item).map((one) => together([one])))
+      expect(new Set(failed.map(({ status }) => status))).toEqual(new Set(['rejected']))
+      expect(await stored()).toEqual([])
+      seen.failWith = undefined
+      expect(kinds(await together(times(2, item)))).toEqual(['issued', 'issued'])
+    })
+  })
+
+  describe('whoever is refused', () => {
+    test('is told when the oldest expires, also where the same batch took the last places', async () => {
+      const { together, advance, project, key } = await open()
+      const item = await key((await project('Club')).id, 5)
+      expect(waits(await together(times(8, item)))).toEqual([900, 900, 900])
+      advance(300_000)
+      expect(waits(await together(times(2, item)))).toEqual([600, 600])
+      // All five have expired; the batch that finds it out takes all five places.
+      advance(600_000)
+      const again = await together(times(8, item))
+      expect(kinds(again).filter((kind) => kind === 'issued')).toHaveLength(5)
+      expect(waits(again)).toEqual([900, 900, 900])
+    })
+
+    test('is told so also where tokens of several ages are counted', async () => {
+      const { together, advance, project, key } = await open()
+      const item = await key((await project('Club')).id, 5)
+      await together(times(3, item))
+      advance(100_000)
+      await together(times(2, item))
+      advance(800_000)
+      const again = await together(times(7, item))
+      expect(kinds(again).filter((kind) => kind === 'issued')).toHaveLength(3)
+      expect(waits(again)).toEqual([100, 100, 100, 100])
+    })
+
+    test('learns whether it is the key or the project that is full', async () => {
+      const { together, project, key } = await open()
+      const { id } = await project('Club')
+      const [limited, open_] = [await key(id, 1), await key(id)]
+      for (let i = 0; i < 4; i++) await together(times(250, open_))
+      expect(await together([open_(), limited()])).toEqual(
+        times(2, () => expect.objectContaining({ status: 'full', holder: 'project' })),
+      )
+    })
+  })
+
+  test('a full project takes no place from its keys, and a full key none from its project', async () => {
+    const { together, advance, project, key, stored } = await open()
+    const { id } = await project('Club')
+    const [limited, open_] = [await key(id, 10), await key(id)]
+    for (let i = 0; i < 4; i++) await together([...times(5, limited), ...times(250, open_)])
+    expect(await stored()).toHaveLength(1_000)
+    advance(900_000)
+    const outcomes = await together([...times(12, limited), ...times(200, open_)])
+    expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(210)
+  })
+
+  test('time never goes back for the store, even if the process that issues is behind', async () => {
+    const { together, advance, project, key, stored } = await open()
+    const item = await key((await project('Club')).id)
+    await together([item()])
+    advance(-3_600_000)
+    await together([item()])
+    const expiries = (await stored()).map((row) => Number(row.expires_at))
+    expect(new Set(expiries)).toEqual(new Set([START + 900_000]))
+  })
+})

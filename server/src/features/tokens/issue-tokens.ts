@@ -1,0 +1,60 @@
+import type { Database } from '../../platform/database/index.ts'
+import { columnsOf, type IssueItem, type IssueOutcome } from './issue.ts'
+import { issueBatch } from './issue-batch.ts'
+
+/** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
+const BATCH_MOST = 256
+
+interface Waiting {
+  readonly item: IssueItem
+  resolve(outcome: IssueOutcome): void
+  reject(error: unknown): void
+}
+
+/**
+ * Group commit: requests that arrive while a batch is being committed form the next one. On PostgreSQL two batches may
+ * be under way, so that one prepares while the other waits for the disk; SQLite has one writer.
+ */
+export class TokenIssuer {
+  readonly #db: Database
+  readonly #now: () => number
+  readonly #lanes: number
+  #waiting: Waiting[] = []
+  #underWay = 0
+
+  constructor(deps: { db: Database; now: () => number }) {
+    this.#db = deps.db
+    this.#now = deps.now
+    this.#lanes = deps.db.engine === 'sqlite' ? 1 : 2
+  }
+
+  issue(item: IssueItem): Promise<IssueOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      // After everything that has already arrived: one batch for all that this turn of the event loop brought.
+      if (this.#waiting.length === 1) setImmediate(() => this.#start())
+    })
+  }
+
+  #start(): void {
+    if (this.#underWay >= this.#lanes || this.#waiting.length === 0) return
+    const batch = this.#waiting.slice(0, BATCH_MOST)
+    this.#waiting = this.#waiting.slice(BATCH_MOST)
+    this.#underWay++
+    void this.#run(batch)
+    this.#start()
+  }
+
+  async #run(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const items = batch.map(({ item }) => item)
+      const outcomes = await issueBatch(this.#db, columnsOf(items, this.#now()))
+      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    } finally {
+      this.#underWay--
+      this.#start()
+    }
+  }
+}

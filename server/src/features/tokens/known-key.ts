@@ -1,0 +1,30 @@
+import type { Scope } from '../../contract/scopes.ts'
+import { addressMatcher } from '../../platform/addresses.ts'
+import { type ApiKeyRow, permissionsOf, whitelistOf } from '../api-keys/index.ts'
+
+/** A key as it is held in memory: parsed once, asked often. */
+export interface KnownKey {
+  readonly row: ApiKeyRow
+  readonly permissions: readonly Scope[]
+  /** Whether the key may be used from there; an unknown address (null) only if the whitelist is empty. */
+  readonly admits: (address: string | null) => boolean
+  /** When it was read, on the monotonic clock. */
+  readonly readAt: number
+}
+
+const everyone = (): boolean => true
+
+function only(whitelist: readonly string[]): KnownKey['admits'] {
+  const matches = addressMatcher(whitelist)
+  return (address) => address !== null && matches(address)
+}
+
+export function knownKey(row: ApiKeyRow, readAt: number): KnownKey {
+  const whitelist = whitelistOf(row)
+  return {
+    row,
+    permissions: permissionsOf(row),
+    admits: whitelist.length === 0 ? everyone : only(whitelist),
+    readAt,
+  }
+}

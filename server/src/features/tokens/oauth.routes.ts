@@ -1,0 +1,261 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
+import { Problem } from '../../contract/problem.ts'
+import { SCOPE_VALUES } from '../../contract/scopes.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { App, Form } from '../../platform/http/index.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { digestOf } from '../../platform/secrets.ts'
+import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
+import { type Presented, presentedCredential } from './client-credentials.ts'
+import { introspectToken } from './introspect-token.ts'
+import { type IssueDeps, issueToken } from './issue-token.ts'
+import type { KnownKey } from './known-key.ts'
+import { checkGrantType, tokenIn } from './oauth-form.ts'
+import { revokeToken } from './revoke-token.ts'
+import { projectOfToken, secondsLeft } from './token.ts'
+import type { Verdict } from './verdict.ts'
+
+interface Deps extends IssueDeps, AuthenticationDeps {
+  readonly db: Database
+  readonly metrics: Metrics
+  readonly publicUrl: () => string
+}
+
+const TokenFields = {
+  access_token: Type.String(),
+  client_id: Type.String(),
+  expires_at: Type.Integer({ description: 'Unix time in seconds.' }),
+  expires_in: Type.Integer({ description: 'Seconds left; 900 at generation.' }),
+  scope: Type.String(),
+  token_type: Type.Literal('Bearer'),
+}
+
+const CredentialFields = {
+  client_id: Type.Optional(Type.String({ description: 'The app id, for clients that send it in the form.' })),
+  client_secret: Type.Optional(Type.String({ description: 'The app token, likewise.' })),
+}
+
+const TokenForm = {
+  access_token: Type.Optional(Type.String({ description: 'The token.' })),
+  token: Type.Optional(
+    Type.String({ description: 'The same, under the name of the RFC; equal if both are sent.' }),
+  ),
+  ...CredentialFields,
+}
+
+/** Byte for byte the same for unknown, malformed, expired, revoked, dead and foreign tokens. */
+const INACTIVE = '{"active":false}'
+
+/** Written by hand: every value is of characters that need no escaping in JSON. */
+const tokenJson = (
+  accessToken: string,
+  key: KnownKey,
+  parts: { scope: string; expiresAt: number; expiresIn: number },
+): string =>
+  `{"access_token":"${accessToken}","client_id":"${key.row.client_id}","expires_at":${parts.expiresAt / 1000},` +
+  `"expires_in":${parts.expiresIn},"scope":"${parts.scope}","token_type":"Bearer"`
+
+const json = (reply: FastifyReply, text: string): FastifyReply =>
+  reply.header('content-type', 'application/json; charset=utf-8').send(text)
+
+const formOf = (request: FastifyRequest): Form => (request.body instanceof Map ? request.body : new Map())
+
+/** Null would be sent as the four letters of JSON. */
+const withoutBody = (reply: FastifyReply, status: number): FastifyReply => reply.code(status).send(undefined)
+
+export function oauthRoutes(app: App, deps: Deps): void {
+  const tags = ['OAuth']
+  // The form is checked by hand, in the order of the contract; the schema documents it.
+  const route = {
+    config: { access: 'handler', oauth: true, takes: 'form' },
+    validatorCompiler: () => () => true,
+  } as const
+  const consumes = ['application/x-www-form-urlencoded']
+  const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
+  const count = addOAuthMetrics(deps.metrics)
+
+  async function provedKey(request: FastifyRequest, presented: Presented): Promise<KnownKey> {
+    if (presented.kind !== 'pair') throw notAccepted('credential_missing')
+    const key = await authenticateKey(deps, presented, request.caller)
+    deps.uses.note(key)
+    request.note = key.row.name
+    return key
+  }
+
+  app.post(
+    '/v1/oauth/token',
+    {
+      ...route,
+      schema: {
+        tags,
+        consumes,
+        security,
+        operationId: 'oauth.token',
+        summary: 'Exchange an API key pair for an access token',
+        body: Type.Object({
+          grant_type: Type.String({ enum: ['client_credentials'] }),
+          scope: Type.String({ description: 'Scope values, separated by spaces.' }),
+          ...CredentialFields,
+        }),
+        response: { 200: Type.Object(TokenFields) },
+      },
+    },
+    async (request, reply) => {
+      try {
+        const form = formOf(request)
+        const presented = presentedCredential(request, form)
+        const key = await provedKey(request, presented)
+        checkGrantType(form)
+        const authenticateAgain = () => provedKey(request, presented)
+        const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
+        count.issued()
+        request.note = `${key.row.name}  ${issued.scope}`
+        const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
+        return json(reply, `${tokenJson(issued.accessToken, issued.key, parts)}}`)
+      } catch (error) {
+        count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
+        throw error
+      }
+    },
+  )
+
+  function answerVerdict(reply: FastifyReply, form: Form, verdict: Verdict): void {
+    count.verdict(verdict.active)
+    if (!verdict.active) return void json(reply, INACTIVE)
+    const { scope, expires_at: expiresAt } = verdict.token
+    const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
+    json(reply, `${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
+  }
+
+  /** Not async: a verdict from memory is answered in the same turn. */
+  function introspect(request: FastifyRequest, reply: FastifyReply): void {
+    const form = formOf(request)
+    const verdict = introspectToken(deps, request, form)
+    if (verdict instanceof Promise)
+      verdict.then((late) => answerVerdict(reply, form, late)).catch((error) => void reply.send(error))
+    else answerVerdict(reply, form, verdict)
+  }
+
+  for (const [url, operationId] of [
+    ['/v1/oauth/introspect', 'oauth.introspect'],
+    ['/oauth/introspect', 'oauth.introspect-at-root'],
+  ] as const)
+    app.post(
+      url,
+      {
+        ...route,
+        schema: {
+          tags,
+          consumes,
+          security: [...security, { bearer: [] }],
+          operationId,
+          summary: 'Ask whether a token is active',
+          description:
+            'Unknown, malformed, expired, revoked, dead and foreign tokens answer exactly `{"active":false}`.',
+          body: Type.Object({
+            ...TokenForm,
+            ip_address: Type.Optional(
+              Type.String({
+                description:
+                  "Address of your own caller: outside the key's whitelist the token is inactive for it.",
+              }),
+            ),
+          }),
+          response: {
+            200: Type.Object({
+              ...Type.Partial(Type.Object(TokenFields)).properties,
+              active: Type.Boolean(),
+            }),
+          },
+        },
+      },
+      introspect as never,
+    )
+
+  async function revoke(request: FastifyRequest): Promise<boolean> {
+    const form = formOf(request)
+    const key = await provedKey(request, presentedCredential(request, form))
+    const accessToken = tokenIn(form)
+    const { project_id: projectId, id: byKeyId } = key.row
+    if (projectOfToken(accessToken) !== projectId) return false
+    const digest = digestOf(accessToken)
+    const revoked = await revokeToken(deps.db, { projectId, digest }, { byKeyId })
+    if (revoked) deps.memory.forgetToken(digest)
+    return revoked
+  }
+  const revocation = { tags, consumes, security, body: Type.Object(TokenForm) }
+
+  app.post(
+    '/v1/oauth/token/revoke',
+    {
+      ...route,
+      schema: {
+        ...revocation,
+        operationId: 'oauth.revoke',
+        summary: 'Revoke a token of this key',
+        response: {
+          204: Type.Null({ description: 'Revoked.' }),
+          404: Type.Null({ description: 'There was nothing to revoke.' }),
+        },
+      },
+    },
+    async (request, reply) => withoutBody(reply, (await revoke(request)) ? 204 : 404),
+  )
+
+  app.post(
+    '/v1/oauth/revoke',
+    {
+      ...route,
+      schema: {
+        ...revocation,
+        operationId: 'oauth.revoke-rfc7009',
+        summary: 'Revoke a token of this key, as RFC 7009 has it',
+        response: { 200: Type.Null({ description: 'It is not active, whatever it was before.' }) },
+      },
+    },
+    async (request, reply) => {
+      await revoke(request)
+      return withoutBody(reply, 200)
+    },
+  )
+
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    {
+      config: { access: 'public', oauth: true },
+      schema: { tags, operationId: 'oauth.metadata', summary: 'RFC 8414 metadata' },
+    },
+    async () => metadata(deps.publicUrl()),
+  )
+}
+
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post']
+
+/** RFC 8414, true to what the server does. The issuer is never taken from a request. */
+const metadata = (issuer: string) => ({
+  issuer,
+  token_endpoint: `${issuer}/v1/oauth/token`,
+  introspection_endpoint: `${issuer}/v1/oauth/introspect`,
+  revocation_endpoint: `${issuer}/v1/oauth/revoke`,
+  response_types_supported: [],
+  grant_types_supported: ['client_credentials'],
+  scopes_supported: SCOPE_VALUES,
+  token_endpoint_auth_methods_supported: AUTH_METHODS,
+  introspection_endpoint_auth_methods_supported: AUTH_METHODS,
+  revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+  service_documentation: `${issuer}/docs`,
+})
+
+function addOAuthMetrics(metrics: Metrics) {
+  const issued = metrics.counter('jeton_tokens_issued_total', 'Tokens issued.')()
+  const refused = metrics.counter('jeton_tokens_refused_total', 'Token requests refused, by error key.')
+  const verdicts = metrics.counter('jeton_introspections_total', 'Introspections, by verdict.')
+  const [active, inactive] = [verdicts({ verdict: 'active' }), verdicts({ verdict: 'inactive' })]
+  return {
+    issued: () => issued.add(),
+    refused: (reason: string) => refused({ reason }).add(),
+    verdict: (isActive: boolean) => (isActive ? active : inactive).add(),
+  }
+}

@@ -1,0 +1,28 @@
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import { lockApiKey } from '../api-keys/index.ts'
+import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
+import { findTokens, forgetKeyFullness, markRevoked, type TokenName } from './token.store.ts'
+
+/**
+ * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, then the key,
+ * as issuing does; `record` is part of the same transaction. False where there was nothing to revoke.
+ */
+export const revokeToken = (
+  db: Database,
+  name: TokenName,
+  { byKeyId, record }: { byKeyId?: string; record?: (tx: Transaction) => Promise<void> } = {},
+): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    await requireLockedProject(tx, name.projectId)
+    const [token] = await findTokens(tx, [name])
+    if (!token || (byKeyId !== undefined && token.key_id !== byKeyId)) return false
+    const key = await lockApiKey(tx, name.projectId, token.key_id)
+    const now = await tx.now()
+    if (key?.epoch !== token.epoch || token.revoked_at !== null || token.expires_at <= now) return false
+    await markRevoked(tx, name, now)
+    // A place is free earlier than was remembered.
+    await updateProjectRow(tx, name.projectId, { full_until: null })
+    await forgetKeyFullness(tx, name.projectId, token.key_id)
+    await record?.(tx)
+    return true
+  })

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { TestClock } from '../../../test/test-clock.ts'
+import { StoreClock } from './store-clock.ts'
+
+const START = Date.UTC(2026, 0, 15, 12)
+
+async function started(storeNow = START) {
+  const machine = new TestClock(START)
+  const clock = new StoreClock(machine)
+  clock.follow(storeNow)
+  return { machine, clock }
+}
+
+describe("the store's time", () => {
+  test("is what the store said, not what this machine's clock says", async () => {
+    const { clock } = await started(START - 3_600_000)
+    expect(clock.now()).toBe(START - 3_600_000)
+  })
+
+  test('goes on between looks by the monotonic clock, and a jump of the wall clock does not move it', async () => {
+    const { machine, clock } = await started()
+    await machine.advance(1_500)
+    machine.setNow(0)
+    expect(clock.now()).toBe(START + 1_500)
+  })
+
+  test('follows the store forward at once, and never back', async () => {
+    const { machine, clock } = await started()
+    clock.follow(START + 10_000)
+    expect(clock.now()).toBe(START + 10_000)
+    clock.follow(START - 60_000)
+    await machine.advance(250)
+    expect(clock.now()).toBe(START + 10_250)
+  })
+
+  test('has whole milliseconds, since the store takes nothing else', () => {
+    let monotonic = 0.3
+    const clock = new StoreClock({
+      now: () => START,
+      monotonic: () => monotonic,
+      sleep: async () => undefined,
+    })
+    clock.follow(START)
+    for (let i = 0; i < 100; i++) {
+      monotonic += 0.37
+      expect(Number.isInteger(clock.now())).toBe(true)
+    }
+    expect(clock.now()).toBe(START + 37)
+  })
+
+  test('whatever the clocks do: never goes back, never behind the store, never ahead of all that was said and has passed', () => {
+    const moves = fc.array(
+      fc.record({ passes: fc.nat(5_000), jump: fc.option(fc.integer({ min: -100_000, max: 100_000 })) }),
+    )
+    fc.assert(
+      fc.property(moves, (history) => {
+        let [monotonic, store] = [0, START]
+        const clock = new StoreClock({
+          now: () => 0,
+          monotonic: () => monotonic,
+          sleep: async () => undefined,
+        })
+        clock.follow(store)
+        let [last, latest] = [clock.now(), store]
+        for (const { passes, jump } of history) {
+          monotonic += passes
+          store += passes + (jump ?? 0)
+          latest = Math.max(latest + passes, store)
+          clock.follow(store)
+          const now = clock.now()
+          expect(now).toBeGreaterThanOrEqual(Math.max(last, store))
+          expect(now).toBeLessThanOrEqual(latest)
+          last = now
+        }
+      }),
+    )
+  })
+})

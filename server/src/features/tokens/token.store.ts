@@ -1,0 +1,199 @@
+import { sql } from 'kysely'
+import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+import type { ApiKeyTables } from '../api-keys/index.ts'
+import { LIFETIME_MS } from './token.ts'
+
+export interface TokenRow {
+  project_id: string
+  digest: Uint8Array
+  key_id: string
+  epoch: number
+  scope: string
+  expires_at: number
+  revoked_at: number | null
+}
+
+export interface TokenTables extends ApiKeyTables {
+  tokens: TokenRow
+}
+
+/** Topic of the wake-up after a token was revoked. */
+export const TOKENS_REVOKED = 'tokens'
+
+export interface TokenName {
+  readonly projectId: string
+  readonly digest: Uint8Array
+}
+
+/** Many at once, in one query. */
+export async function findTokens(reader: Reader, names: readonly TokenName[]): Promise<TokenRow[]> {
+  return reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .selectAll()
+    .where((eb) =>
+      eb.or(
+        names.map(({ projectId, digest }) =>
+          eb.and([eb('project_id', '=', projectId), eb('digest', '=', digest)]),
+        ),
+      ),
+    )
+    .execute()
+}
+
+/** Active by the state of the store: not expired, not revoked, of its key's epoch. */
+const activeTokens = (reader: Reader, now: number) =>
+  reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .innerJoin('api_keys', (join) =>
+      join
+        .onRef('api_keys.project_id', '=', 'tokens.project_id')
+        .onRef('api_keys.id', '=', 'tokens.key_id')
+        .onRef('api_keys.epoch', '=', 'tokens.epoch'),
+    )
+    .where('tokens.expires_at', '>', now)
+    .where('tokens.revoked_at', 'is', null)
+
+export interface TokenCount {
+  readonly project_id: string
+  readonly key_id: string
+  readonly count: number
+  readonly oldest_expires_at: number
+}
+
+export const countActiveTokens = (
+  reader: Reader,
+  now: number,
+  projectIds: readonly string[],
+): Promise<TokenCount[]> =>
+  activeTokens(reader, now)
+    .where('tokens.project_id', 'in', projectIds)
+    .select((eb) => [
+      'tokens.project_id',
+      'tokens.key_id',
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.min('tokens.expires_at').as('oldest_expires_at'),
+    ])
+    .groupBy(['tokens.project_id', 'tokens.key_id'])
+    .execute()
+
+export async function countAllActiveTokens(reader: Reader, now: number): Promise<number> {
+  const { count } = await activeTokens(reader, now)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function listActiveTokens(
+  reader: Reader,
+  filter: { projectId: string; keyId?: string | undefined; now: number },
+  page: Page,
+): Promise<Rows<TokenRow & { client_id: string }>> {
+  let query = activeTokens(reader, filter.now).where('tokens.project_id', '=', filter.projectId)
+  if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll('tokens')
+    .select('api_keys.client_id')
+    .orderBy('tokens.expires_at', 'desc')
+    .orderBy('tokens.digest', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+export const findTokenByDigestRange = (
+  reader: Reader,
+  projectId: string,
+  { from, to }: { from: Uint8Array; to: Uint8Array },
+): Promise<TokenRow | undefined> =>
+  reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('digest', '>=', from)
+    .where('digest', '<=', to)
+    .executeTakeFirst()
+
+export async function markRevoked(
+  tx: Transaction,
+  { projectId, digest }: TokenName,
+  at: number,
+): Promise<void> {
+  await tx
+    .write<TokenTables>()
+    .updateTable('tokens')
+    .set({ revoked_at: at })
+    .where('project_id', '=', projectId)
+    .where('digest', '=', digest)
+    .execute()
+  await tx.wake(TOKENS_REVOKED)
+}
+
+export async function forgetKeyFullness(tx: Transaction, projectId: string, keyId: string): Promise<void> {
+  await tx
+    .write<TokenTables>()
+    .updateTable('api_keys')
+    .set({ full_until: null })
+    .where('project_id', '=', projectId)
+    .where('id', '=', keyId)
+    .execute()
+}
+
+export const listTokensRevokedSince = (reader: Reader, since: number): Promise<TokenRow[]> =>
+  reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .selectAll()
+    .where('revoked_at', 'is not', null)
+    .where('revoked_at', '>=', since)
+    .execute()
+
+/** The latest time at which the store has issued: no clock may fall behind it. One step into an index. */
+export async function latestIssueTime(reader: Reader): Promise<number> {
+  const { latest } = await reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .select((eb) => eb.fn.max('expires_at').as('latest'))
+    .executeTakeFirstOrThrow()
+  return latest === null ? 0 : Number(latest) - LIFETIME_MS
+}
+
+/** Removes up to `most` tokens that can no longer matter; how many, so that the janitor knows whether there are more. */
+export async function deleteOldTokens(
+  db: Database,
+  { expiredBefore, revokedBefore, most }: { expiredBefore: number; revokedBefore: number; most: number },
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    const old = tx
+      .write<TokenTables>()
+      .selectFrom('tokens')
+      .select(['project_id', 'digest'])
+      .where('expires_at', '<', expiredBefore)
+      .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '<', revokedBefore)]))
+      .orderBy('expires_at')
+      .limit(most)
+    const rows = await tx.claim(old).execute()
+    if (rows.length === 0) return 0
+    for (const [projectId, of] of Map.groupBy(rows, (row) => row.project_id))
+      await tx
+        .write<TokenTables>()
+        .deleteFrom('tokens')
+        .where('project_id', '=', projectId)
+        .where(
+          'digest',
+          'in',
+          of.map((row) => row.digest),
+        )
+        .execute()
+    return rows.length
+  })
+}
+
+export async function deleteTokensOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await sql`delete from tokens where project_id = ${projectId}`.execute(tx.write<TokenTables>())
+}

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { tokenIdOf } from '../../contract/ids.ts'
+import { digestOf, newId, randomBytes } from '../../platform/secrets.ts'
+import {
+  digestRange,
+  expiryOf,
+  newAccessToken,
+  projectOfToken,
+  secondsLeft,
+  secondsUntilFree,
+} from './token.ts'
+
+const moments = fc.integer({ min: 0, max: Date.UTC(2200, 0) })
+
+describe('the expiry of a token', () => {
+  test('is the whole second of issuing and 900', () => {
+    fc.assert(
+      fc.property(moments, (now) => {
+        expect(expiryOf(now)).toBe(Math.floor(now / 1000) * 1000 + 900_000)
+      }),
+    )
+  })
+
+  test('leaves 900 seconds at the moment of issuing, and at least one until the last millisecond', () => {
+    fc.assert(
+      fc.property(moments, (now) => {
+        expect(secondsLeft(expiryOf(now), now)).toBe(900)
+        expect(secondsLeft(expiryOf(now), expiryOf(now) - 1)).toBe(1)
+        expect(secondsLeft(expiryOf(now), expiryOf(now))).toBe(0)
+      }),
+    )
+  })
+
+  test('never tells anyone to come back at once', () => {
+    expect([
+      secondsUntilFree(5_000, 5_000),
+      secondsUntilFree(5_000, 9_000),
+      secondsUntilFree(5_001, 4_000),
+    ]).toEqual([1, 1, 2])
+  })
+})
+
+describe('an access token', () => {
+  const projectId = newId(randomBytes, 'proj_')
+  const token = newAccessToken(randomBytes, projectId)
+
+  test('names its project, has a prefix for scanners, and needs no escaping anywhere', () => {
+    expect(projectOfToken(token)).toBe(projectId)
+    expect(token).toMatch(/^jtn_[A-Za-z0-9_-]+$/)
+  })
+
+  test('is never the same twice', () => {
+    const many = Array.from({ length: 10_000 }, () => newAccessToken(randomBytes, projectId))
+    expect(new Set(many).size).toBe(many.length)
+  })
+
+  test('with one character changed, added or left out is no token', () => {
+    const places = fc.integer({ min: 0, max: token.length - 1 })
+    fc.assert(
+      fc.property(places, fc.constantFrom(...'Aa0_-é %'), (at, character) => {
+        fc.pre(token[at] !== character)
+        expect(projectOfToken(token.slice(0, at) + character + token.slice(at + 1))).toBeNull()
+        expect(projectOfToken(token.slice(0, at) + character + token.slice(at))).toBeNull()
+        expect(projectOfToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
+      }),
+    )
+  })
+
+  test('is not mistaken for other credentials, nor they for it', () => {
+    expect(projectOfToken(token.replace('jtn_', 'jta_'))).toBeNull()
+    for (const text of ['', 'jtn_', 'null', token + token, ` ${token}`, `${token}\n`])
+      expect(projectOfToken(text)).toBeNull()
+  })
+})
+
+describe('the id of a token', () => {
+  test('leads to the digests that begin with it and to no others', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (digest) => {
+        const { from, to } = digestRange(tokenIdOf(digest))!
+        expect(Buffer.compare(from, digest)).toBeLessThanOrEqual(0)
+        expect(Buffer.compare(to, digest)).toBeGreaterThanOrEqual(0)
+        expect(from.subarray(0, 12)).toEqual(to.subarray(0, 12))
+      }),
+    )
+  })
+
+  test('tells nothing that could be used as a token', () => {
+    const token = newAccessToken(randomBytes, newId(randomBytes, 'proj_'))
+    const id = tokenIdOf(digestOf(token))
+    expect(id).toMatch(/^tok_[0-9a-f]{24}$/)
+    expect(token).not.toContain(id.slice(4))
+  })
+
+  test.each([
+    '',
+    'tok_',
+    'tok_xyz',
+    `tok_${'0'.repeat(23)}`,
+    `tok_${'0'.repeat(25)}`,
+    `tok_${'G'.repeat(24)}`,
+    `key_${'0'.repeat(24)}`,
+  ])('%s is none', (text) => {
+    expect(digestRange(text)).toBeNull()
+  })
+})

@@ -1,0 +1,62 @@
+import { BlockList, isIP } from 'node:net'
+
+/** `10.0.0.4`, `10.0.0.0/8`, `2001:db8::/32`: what whitelists, proxies and allow lists are made of. */
+interface Range {
+  readonly address: string
+  readonly family: 'ipv4' | 'ipv6'
+  readonly bits: number
+}
+
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** One spelling per address: an IPv4-mapped address is its IPv4 address, and a zone (`%eth0`) is left out. */
+export function plainAddress(text: string): string | null {
+  if (isIP(text) === 4) return text
+  if (isIP(text) === 0) return null
+  const bare = text.split('%', 1)[0]!
+  const written = new URL(`http://[${bare}]`).hostname.slice(1, -1)
+  const mapped = MAPPED.exec(bare) ?? MAPPED.exec(unmapHex(written))
+  return mapped ? mapped[1]! : written
+}
+
+/** `::ffff:7f00:1`, as URL spells a mapped address, with its last 32 bits in dots. */
+function unmapHex(address: string): string {
+  const parts = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address)
+  if (!parts) return address
+  const [high, low] = [Number.parseInt(parts[1]!, 16), Number.parseInt(parts[2]!, 16)]
+  return `::ffff:${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
+}
+
+/** Null where the text is neither an address nor a range. */
+export function parseRange(text: string): Range | null {
+  const [, base, bitsText] = /^([^/%\s]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  if (base === undefined || isIP(base) === 0) return null
+  const address = plainAddress(base)!
+  const mapped = isIP(base) === 6 && isIP(address) === 4
+  const width = isIP(address) === 4 ? 32 : 128
+  let bits = bitsText === undefined ? width : Number(bitsText)
+  if (mapped && bitsText !== undefined) bits -= 96
+  if (bits < 0 || bits > width) return null
+  return { address, family: width === 32 ? 'ipv4' : 'ipv6', bits }
+}
+
+/** Answers whether an address (already plain) lies in one of the ranges. */
+export function addressMatcher(entries: readonly string[]): (plain: string) => boolean {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const entry of entries) {
+    const range = parseRange(entry)
+    if (!range) throw new Error(`${entry} is not an address or range`)
+    // A list per family: a BlockList with ::/0 would also match every IPv4 address.
+    lists[range.family].addSubnet(range.address, range.bits, range.family)
+  }
+  return (plain) => {
+    const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6'
+    return isIP(plain) !== 0 && lists[family].check(plain, family)
+  }
+}
+
+const isLoopback = addressMatcher(['127.0.0.0/8', '::1'])
+
+/** Whether a listening address can be reached from this machine only. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || isLoopback(plainAddress(host) ?? '')

@@ -1,0 +1,248 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { StartFailure } from '../start-failure.ts'
+import { documentSettings } from './document-settings.ts'
+import { describeConfig, type Environment, readConfig } from './read-config.ts'
+import { SETTINGS, type SettingName } from './settings.ts'
+
+const TOKEN = 'S3cret-'.repeat(8)
+/** What a setting needs beside it to be valid. */
+const company = (name: SettingName): Environment =>
+  name === 'JETON_MANAGEMENT_ID'
+    ? { JETON_MANAGEMENT_TOKEN: TOKEN }
+    : name === 'JETON_MANAGEMENT_TOKEN'
+      ? { JETON_MANAGEMENT_ID: 'root' }
+      : {}
+
+interface Row {
+  readonly valid: readonly (readonly [string, unknown])[]
+  readonly invalid: readonly string[]
+}
+
+const address: Row = {
+  valid: [
+    ['https://jeton.example', 'https://jeton.example'],
+    ['http://127.0.0.1:8080/base/', 'http://127.0.0.1:8080/base'],
+  ],
+  invalid: [
+    'jeton.example',
+    'ftp://jeton.example',
+    'https://a?b=c',
+    'https://a#b',
+    'https://user@a',
+    'https://:password@a',
+    '/path',
+  ],
+}
+const ranges: Row = {
+  valid: [
+    ['', []],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+  ],
+  invalid: ['nonsense', '10.0.0.0/33', '10.0.0.1,', '10.0.0.1 10.0.0.2'],
+}
+const port: Row = {
+  valid: [
+    ['0', 0],
+    ['65535', 65_535],
+  ],
+  invalid: ['65536', '-1', '80.5', '0x50', 'http', ' 80', '1e3'],
+}
+
+const TABLE: Record<SettingName, Row> = {
+  JETON_HOST: {
+    valid: [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::1', '::1'],
+      ['jeton.internal', 'jeton.internal'],
+    ],
+    invalid: ['a b', 'http://a', '[::1]'],
+  },
+  JETON_PORT: port,
+  JETON_PUBLIC_URL: address,
+  JETON_DATABASE_URL: {
+    valid: [
+      'postgres://u:p@h:5432/db',
+      'postgresql://h/db',
+      'postgres://u:p@a:5432,b:5432/db',
+      'postgres://h/db?sslmode=require',
+    ].map((url) => [url, url]),
+    invalid: ['mysql://h/db', 'postgres://h', 'postgres:///db', 'h/db', 'postgres://h/db /x'],
+  },
+  JETON_DATABASE_POOL: {
+    valid: [
+      ['2', 2],
+      ['200', 200],
+    ],
+    invalid: ['1', '201', 'many'],
+  },
+  JETON_DATA_DIR: {
+    valid: [
+      ['/var/lib/jeton', '/var/lib/jeton'],
+      ['here', resolve('here')],
+    ],
+    invalid: [],
+  },
+  JETON_MANAGEMENT_ID: {
+    valid: [
+      ['root', 'root'],
+      ['a@b.c_d-e', 'a@b.c_d-e'],
+    ],
+    invalid: ['a b', 'x'.repeat(65), 'a:b'],
+  },
+  JETON_MANAGEMENT_TOKEN: {
+    valid: [
+      ['x'.repeat(32), 'x'.repeat(32)],
+      ['y'.repeat(256), 'y'.repeat(256)],
+    ],
+    invalid: ['x'.repeat(31), 'x'.repeat(257), 'x'.repeat(40) + ' y', 'é'.repeat(40)],
+  },
+  JETON_MANAGEMENT_PORT: port,
+  JETON_MANAGEMENT_ALLOW: ranges,
+  JETON_TRUSTED_PROXIES: ranges,
+  JETON_CACHE_TOKENS: {
+    valid: [
+      ['1000', 1_000],
+      ['10000000', 10_000_000],
+    ],
+    invalid: ['999', '10000001'],
+  },
+  JETON_LOG_LEVEL: {
+    valid: [
+      ['debug', 'debug'],
+      ['silent', 'silent'],
+    ],
+    invalid: ['DEBUG', 'verbose'],
+  },
+  JETON_SAMPLE: {
+    valid: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    invalid: ['true', 'no'],
+  },
+  JETON_URL: address,
+  JETON_PROJECT: { valid: [['My Project', 'My Project']], invalid: [] },
+}
+
+function messageOf(env: Environment): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartFailure)
+    expect((error as StartFailure).exitCode).toBe(78)
+    return (error as Error).message
+  }
+  return 'no error'
+}
+
+describe.each(Object.entries(TABLE) as [SettingName, Row][])('%s', (name, { valid, invalid }) => {
+  test.each(valid)('takes %j', (written, value) => {
+    expect(readConfig({ ...company(name), [name]: written })[name]).toEqual(value)
+  })
+
+  test.runIf(invalid.length > 0)('stops the start for what it cannot be, in one line that names it', () => {
+    for (const written of invalid) {
+      const message = messageOf({ ...company(name), [name]: written })
+      expect(message, written).toMatch(new RegExp(`^${name}: .+`))
+      expect(message).not.toContain('\n')
+    }
+  })
+})
+
+describe('the settings', () => {
+  test('are all in this test, and all in the documentation', () => {
+    expect(Object.keys(TABLE).sort()).toEqual(Object.keys(SETTINGS).sort())
+    for (const name of Object.keys(SETTINGS)) expect(documentSettings()).toContain(`| \`${name}\` |`)
+  })
+
+  test('need nothing to be set', () => {
+    expect(readConfig({})).toMatchObject({
+      JETON_HOST: '127.0.0.1',
+      JETON_PORT: 8080,
+      JETON_DATABASE_URL: undefined,
+      JETON_TRUSTED_PROXIES: [],
+    })
+  })
+
+  test('take an empty value as not set, as shells and compose files write it', () => {
+    const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']))
+    expect(readConfig(empty)).toEqual(readConfig({}))
+  })
+
+  test('leave the rest of the environment alone', () => {
+    expect(readConfig({ PATH: '/bin', PORT: 'x', jeton_port: 'x', MY_JETON_PORT: 'x' })).toEqual(
+      readConfig({}),
+    )
+  })
+
+  test('refuse a name that does not exist, and say which one was probably meant', () => {
+    expect(messageOf({ JETON_PROT: '80' })).toBe('JETON_PROT is not a setting. Did you mean JETON_PORT?')
+    expect(messageOf({ JETON_SOMETHING_ELSE_ENTIRELY: '1' })).toBe(
+      'JETON_SOMETHING_ELSE_ENTIRELY is not a setting. See docs/configuration.md.',
+    )
+    expect(messageOf({ JETON_toString: '1' })).toContain('is not a setting')
+  })
+
+  test('refuse an operator by halves, and two listeners on one port', () => {
+    expect(messageOf({ JETON_MANAGEMENT_ID: 'root' })).toContain('JETON_MANAGEMENT_TOKEN')
+    expect(messageOf({ JETON_MANAGEMENT_TOKEN: TOKEN })).toContain('JETON_MANAGEMENT_ID')
+    expect(messageOf({ JETON_PORT: '80', JETON_MANAGEMENT_PORT: '80' })).toContain('must differ')
+    expect(messageOf({ JETON_PORT: '0', JETON_MANAGEMENT_PORT: '0' })).toBe('no error')
+  })
+})
+
+describe('a secret', () => {
+  test('is never repeated in a message, however wrong it is', () => {
+    const wrong = [
+      { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: 'hunter2' },
+      { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: 'hunter2 '.repeat(10) },
+      { JETON_MANAGEMENT_TOKEN: 'hunter2'.repeat(10) },
+      { JETON_DATABASE_URL: 'postgres://u:hunter2@h' },
+      { JETON_DATABASE_URL: 'mysql://u:hunter2@h/db' },
+      { JETON_MANAGEMNT_TOKEN: 'hunter2' },
+    ]
+    for (const env of wrong) {
+      expect(messageOf(env)).not.toBe('no error')
+      expect(messageOf(env)).not.toContain('hunter2')
+    }
+  })
+
+  const shown = (env: Environment, name: SettingName) => describeConfig(env).find((row) => row.name === name)!
+
+  test.each([
+    ['postgres://u:hunter2@h:5432/db', 'postgres://u:•••@h:5432/db'],
+    ['postgres://u:hunter2@a:1,b:2/db', 'postgres://u:•••@a:1,b:2/db'],
+    ['postgres://u:hu@nter2@h/db', 'postgres://u:•••@h/db'],
+    ['postgres://u:hu?nter2@h/db', 'postgres://u:•••@h/db'],
+    ['postgres://u:p@h/db?password=hunter2', 'postgres://u:•••@h/db'],
+    ['postgres://h/db', 'postgres://h/db'],
+  ])('in %s is masked where settings are shown', (url, masked) => {
+    expect(shown({ JETON_DATABASE_URL: url }, 'JETON_DATABASE_URL')).toEqual({
+      name: 'JETON_DATABASE_URL',
+      value: masked,
+      from: 'environment',
+    })
+  })
+
+  test('that has no shape is masked whole', () => {
+    const env = { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: TOKEN }
+    expect(shown(env, 'JETON_MANAGEMENT_TOKEN').value).toBe('•••')
+    expect(JSON.stringify(describeConfig(env))).not.toContain(TOKEN.slice(0, 8))
+  })
+
+  test('what is no secret is shown as it is in effect, with where it came from', () => {
+    expect(shown({}, 'JETON_PORT')).toEqual({ name: 'JETON_PORT', value: '8080', from: 'default' })
+    expect(shown({ JETON_PORT: '80' }, 'JETON_PORT')).toEqual({
+      name: 'JETON_PORT',
+      value: '80',
+      from: 'environment',
+    })
+    expect(shown({}, 'JETON_TRUSTED_PROXIES').value).toBe('(empty)')
+    expect(shown({}, 'JETON_DATABASE_URL').value).toBe('(not set)')
+    expect(shown({ JETON_TRUSTED_PROXIES: '10.0.0.0/8, ::1' }, 'JETON_TRUSTED_PROXIES').value).toBe(
+      '10.0.0.0/8,::1',
+    )
+  })
+})

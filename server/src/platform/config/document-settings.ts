@@ -1,0 +1,24 @@
+import { SETTINGS } from './settings.ts'
+
+/** The text of `docs/configuration.md`. */
+export function documentSettings(): string {
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const fallback =
+      'fallback' in setting ? (setting.fallback === '' ? 'empty' : `\`${setting.fallback}\``) : 'not set'
+    const secret = 'secret' in setting ? ' Secret.' : ''
+    const client = 'client' in setting ? ' Command line only.' : ''
+    return `| \`${name}\` | ${setting.kind.name} | ${fallback} | ${setting.says}${secret}${client} |`
+  })
+  return `# Settings
+
+<!-- Generated from server/src/platform/config/settings.ts by \`npm run generate\`. Do not edit. -->
+
+Jeton is set by environment variables and needs none to start. \`npx jeton config\` prints the effective values and
+where each came from; \`npx jeton doctor\` checks them. A wrong value, or a name that is not in this table, stops the
+start with one line that says what to mend and exit code 78.
+
+| variable | type | default | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}

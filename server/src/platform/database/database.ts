@@ -1,0 +1,73 @@
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { ReadonlyKysely } from 'kysely/readonly'
+
+/** Whatever can be read from: the database itself, or a transaction that is open in it. */
+export interface Reader {
+  read<Tables>(): ReadonlyKysely<Tables>
+}
+
+declare const onlyMadeByTheDatabase: unique symbol
+
+/**
+ * Proof that a transaction is open. Only `Database.transaction` makes one, and what must be atomic takes one as an
+ * argument, so forgetting it does not compile.
+ */
+export interface Transaction extends Reader {
+  readonly [onlyMadeByTheDatabase]: true
+  write<Tables>(): Kysely<Tables>
+  /** Holds the selected rows until the end. On SQLite the transaction itself already excludes every other writer. */
+  lock<Tables, Table extends keyof Tables, Row>(
+    query: SelectQueryBuilder<Tables, Table, Row>,
+  ): SelectQueryBuilder<Tables, Table, Row>
+  /** Like `lock`, but leaves out rows that another transaction holds: how workers share a queue. */
+  claim<Tables, Table extends keyof Tables, Row>(
+    query: SelectQueryBuilder<Tables, Table, Row>,
+  ): SelectQueryBuilder<Tables, Table, Row>
+  /** The store's clock, epoch milliseconds: one clock for all processes of a PostgreSQL. */
+  now(): Promise<number>
+  /** Wakes the listeners of a topic once this transaction has committed, and never if it does not. */
+  wake(topic: string): Promise<void>
+}
+
+/** What both engines promise; `conformance.test.ts` states it as law. */
+interface Engine extends Reader {
+  /** For people: `SQLite ./data/jeton.db`, `PostgreSQL db1:5432/jeton`. Never a password. */
+  readonly label: string
+  /**
+   * Runs `work` in one transaction (PostgreSQL: READ COMMITTED) and commits, or rolls back if it throws. After a
+   * deadlock the work is run again, so it must change nothing outside the transaction. A statement that fails loses the
+   * transaction, also where the work catches its error. `patient` lifts the deadline of statements: for migrations.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { readonly patient?: boolean }): Promise<T>
+  now(): Promise<number>
+  /**
+   * Calls back after each commit that woke the topic, as soon as this process hears of it. A hint, never a guarantee:
+   * on SQLite other processes are not heard, and a cut connection misses some. Polling is what guarantees.
+   */
+  onWake(topic: string, heard: () => void): () => void
+  close(): Promise<void>
+}
+
+export interface SqliteDatabase extends Engine {
+  readonly engine: 'sqlite'
+  /** Runs the exported `run` of a module inside the writer's thread, in a transaction of its own: one message there and back. */
+  runProgram<Input, Output>(module: URL, input: Input): Promise<Output>
+}
+
+export interface PostgresDatabase extends Engine {
+  readonly engine: 'postgres'
+  /**
+   * Hands out the driver itself, under the same deadline and the same errors as everything else. For a transaction take
+   * a connection with `reserve()`.
+   */
+  runSql<T>(work: (sql: import('postgres').Sql) => Promise<T>): Promise<T>
+}
+
+export type Database = SqliteDatabase | PostgresDatabase
+
+export { StoreUnavailable } from '../store-unavailable.ts'
+
+/** A unique index refused a row. The transaction is lost on PostgreSQL, so it is given up on both engines. */
+export class UniqueConflict extends Error {
+  override readonly name = 'UniqueConflict'
+}

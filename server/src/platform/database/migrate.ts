@@ -1,0 +1,132 @@
+import { type Kysely, sql } from 'kysely'
+import { StartFailure } from '../start-failure.ts'
+import type { Database, Transaction } from './database.ts'
+
+/** Names of column types, where the engines differ. */
+export interface ColumnTypes {
+  readonly bytes: 'blob' | 'bytea'
+}
+
+export interface Migration {
+  /** `0001-foundation`: sorts in the order of application. */
+  readonly name: string
+  /**
+   * The oldest program that can use the store afterwards. Left out by additive migrations, so that an old and a new
+   * version can run side by side during an upgrade.
+   */
+  readonly oldestProgram?: string
+  up(schema: Kysely<unknown>, types: ColumnTypes): Promise<void>
+}
+
+interface MigrationTables {
+  jeton_migrations: { name: string; applied_at: number }
+  jeton_store: { id: number; oldest_program: string }
+}
+
+export interface MigrationReport {
+  readonly applied: readonly string[]
+  readonly total: number
+}
+
+/** Any number, as long as every process takes the same. */
+const ADVISORY_LOCK = 7_353_866
+
+const asNumber = (version: string): number => {
+  const [major = 0, minor = 0, patch = 0] = version.split('-')[0]!.split('.').map(Number)
+  return (major * 1000 + minor) * 1000 + patch
+}
+
+async function prepare(tx: Transaction, engine: Database['engine']): Promise<void> {
+  const db = tx.write<MigrationTables>()
+  if (engine === 'postgres') {
+    // Not `create … if not exists` before the lock: two of those at once can collide in the catalogue.
+    await sql`set local statement_timeout = 0`.execute(db)
+    await sql`set local lock_timeout = 0`.execute(db)
+    await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(db)
+    const { rows } = await sql<{
+      there: boolean
+    }>`select to_regproc('jeton_now') is not null as there`.execute(db)
+    if (!rows[0]!.there)
+      await sql`create function jeton_now() returns bigint language sql as
+      'select (extract(epoch from clock_timestamp()) * 1000)::bigint'`.execute(db)
+  }
+  await db.schema
+    .createTable('jeton_migrations')
+    .ifNotExists()
+    .addColumn('name', 'text', (c) => c.primaryKey().notNull())
+    .addColumn('applied_at', 'bigint', (c) => c.notNull())
+    .execute()
+  await db.schema
+    .createTable('jeton_store')
+    .ifNotExists()
+    .addColumn('id', 'bigint', (c) => c.primaryKey().notNull())
+    .addColumn('oldest_program', 'text', (c) => c.notNull())
+    .execute()
+}
+
+async function oldestProgramOf(tx: Transaction): Promise<string> {
+  const store = await tx.read<MigrationTables>().selectFrom('jeton_store').selectAll().executeTakeFirst()
+  return store?.oldest_program ?? '0.0.0'
+}
+
+async function refuseIfTooOld(tx: Transaction, program: string): Promise<void> {
+  const oldest = await oldestProgramOf(tx)
+  if (asNumber(program) < asNumber(oldest))
+    throw new StartFailure(
+      `This store needs Jeton ${oldest} or newer; this is ${program}. Nothing was changed. Start the newer version.`,
+    )
+}
+
+async function pendingIn(tx: Transaction, migrations: readonly Migration[]): Promise<Migration[]> {
+  const rows = await tx.read<MigrationTables>().selectFrom('jeton_migrations').select('name').execute()
+  const done = new Set(rows.map((row) => row.name))
+  return migrations.filter((migration) => !done.has(migration.name))
+}
+
+async function apply(tx: Transaction, migration: Migration, types: ColumnTypes): Promise<void> {
+  const db = tx.write<MigrationTables>()
+  await migration.up(db as never, types)
+  await db
+    .insertInto('jeton_migrations')
+    .values({ name: migration.name, applied_at: await tx.now() })
+    .execute()
+  if (migration.oldestProgram) await raiseOldestProgram(tx, migration.oldestProgram)
+}
+
+/** Never lowered: what an earlier migration took away, a later one does not give back. */
+async function raiseOldestProgram(tx: Transaction, oldest_program: string): Promise<void> {
+  if (asNumber(oldest_program) <= asNumber(await oldestProgramOf(tx))) return
+  await tx
+    .write<MigrationTables>()
+    .insertInto('jeton_store')
+    .values({ id: 1, oldest_program })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ oldest_program }))
+    .execute()
+}
+
+/**
+ * Brings the store up to date, in one transaction under one lock: of ten processes that start together one migrates
+ * and nine find it done, and a failure changes nothing. With `plan` nothing is kept: it says what would be done.
+ */
+export async function migrate(
+  db: Database,
+  options: { migrations: readonly Migration[]; program: string; plan?: boolean },
+): Promise<MigrationReport> {
+  const types: ColumnTypes = { bytes: db.engine === 'sqlite' ? 'blob' : 'bytea' }
+  class Planned extends Error {}
+  let report: MigrationReport = { applied: [], total: options.migrations.length }
+  try {
+    const work = async (tx: Transaction) => {
+      await prepare(tx, db.engine)
+      await refuseIfTooOld(tx, options.program)
+      const pending = await pendingIn(tx, options.migrations)
+      report = { ...report, applied: pending.map((migration) => migration.name) }
+      if (options.plan) throw new Planned()
+      for (const migration of pending) await apply(tx, migration, types)
+    }
+    await db.transaction(work, { patient: true })
+  } catch (error) {
+    if (!(error instanceof Planned)) throw error
+  }
+  return report
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../clock.ts'
+import { EXIT, StartFailure } from '../start-failure.ts'
+import { type Database, StoreUnavailable } from './database.ts'
+import { openSqlite } from './sqlite/open-sqlite.ts'
+
+interface Where {
+  readonly url: string | undefined
+  readonly pool: number
+  readonly folder: string
+}
+
+const TRIES = 5
+const PAUSE_MS = 2_000
+
+/** Opens the store that the settings name, or says in one line why it cannot be had. */
+export async function openDatabase(deps: { clock: Clock }, where: Where): Promise<Database> {
+  if (where.url === undefined) return openSqlite(deps, where.folder)
+  // Loaded only where it is used: the driver is 10 MB that an embedded store does not need.
+  const { openPostgres } = await import('./postgres/open-postgres.ts')
+  const db = await openPostgres(where.url, where.pool)
+  try {
+    await reach(deps.clock, db)
+  } catch (error) {
+    await db.close().catch(() => undefined)
+    throw refusal(db.label, error)
+  }
+  return db
+}
+
+/** A database that is just starting (both after a power cut, say) is worth a few tries. */
+async function reach(clock: Clock, db: Database): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (db.engine === 'postgres') await db.runSql((sql) => sql`select 1`)
+      return
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || attempt === TRIES) throw error
+      await clock.sleep(PAUSE_MS)
+    }
+  }
+}
+
+/** SQLSTATE of what an operator can mend. */
+const REASONS: Record<string, string> = {
+  '28P01': 'it refused the user or the password',
+  '28000': 'it refused the user',
+  '3D000': 'there is no such database',
+}
+
+function refusal(label: string, error: unknown): unknown {
+  const reason = REASONS[String((error as { code?: unknown }).code)]
+  if (reason) return new StartFailure(`${label}: ${reason}. Check JETON_DATABASE_URL.`)
+  if (!(error instanceof StoreUnavailable)) return error
+  const seconds = ((TRIES - 1) * PAUSE_MS) / 1000
+  const cause = error.message.replace(/^PostgreSQL: /, '')
+  return new StartFailure(
+    `Cannot reach ${label}: ${cause} (tried ${TRIES} times in ${seconds} s). Check JETON_DATABASE_URL.`,
+    EXIT.tryAgain,
+  )
+}

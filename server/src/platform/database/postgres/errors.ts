@@ -1,0 +1,41 @@
+import { StoreUnavailable, UniqueConflict } from '../database.ts'
+
+/** Names that `postgres` and Node give to a connection that is not there. */
+const NO_CONNECTION = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+])
+
+/**
+ * SQLSTATE classes after which trying again makes sense: connection (08), resources (53), operator's intervention and
+ * start-up (57), system error (58); and of the rest: read-only (a standby, 25006), a lock or a transaction that took
+ * too long (55P03, 25P03).
+ */
+const UNAVAILABLE = /^(08|53|57|58)|^(25006|25P03|55P03)$/
+
+const DEADLOCK = new Set(['40P01', '40001'])
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
+
+/** The connection itself is gone, not only the statement. */
+export const isDisconnect = (error: unknown): boolean => NO_CONNECTION.has(codeOf(error))
+
+export const isDeadlock = (error: unknown): boolean => DEADLOCK.has(codeOf(error))
+
+export function translate(error: unknown): unknown {
+  const code = codeOf(error)
+  if (code === '23505') return new UniqueConflict((error as Error).message)
+  if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
+    return new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+  return error
+}

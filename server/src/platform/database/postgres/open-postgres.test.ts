@@ -1,0 +1,252 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../../test/postgres-server.ts'
+import { TestClock } from '../../../../test/test-clock.ts'
+import { gate, idsIn, insert, prepareThings, rowsOf } from '../../../../test/things.ts'
+import { systemClock } from '../../clock.ts'
+import {
+  openDatabase,
+  type PostgresDatabase,
+  StoreUnavailable,
+  type Transaction,
+  UniqueConflict,
+} from '../index.ts'
+
+/** "Within seconds": above the server's own deadline, below what a caller would call a hang. */
+const SECONDS = 9_000
+
+const open = async (url: string, pool = 3) => {
+  const db = await openDatabase({ clock: systemClock }, { url, pool, folder: '' })
+  onTestFinished(() => db.close())
+  return db as PostgresDatabase
+}
+
+describe('a PostgreSQL of our own', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.remove())
+
+  const openThings = async () => {
+    const db = await prepareThings(await open(server.url()))
+    await db.transaction((tx) => tx.write<{ things: object }>().deleteFrom('things').execute())
+    return db
+  }
+
+  test('that is stopped makes every call unavailable within seconds, and all work again after its return', async () => {
+    const db = await openThings()
+    await db.transaction((tx) => insert(tx, 'before'))
+    await server.stop()
+    const calls = {
+      idsIn: () => idsIn(db),
+      now: () => db.now(),
+      tx: () => db.transaction((tx) => insert(tx, 'x')),
+      sql: () => db.runSql((q) => q`select 1`),
+    }
+    for (const [name, call] of Object.entries(calls)) {
+      const began = performance.now()
+      await expect(call(), name).rejects.toThrow(StoreUnavailable)
+      expect(performance.now() - began, name).toBeLessThan(SECONDS)
+    }
+    await server.start()
+    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await db.transaction((tx) => insert(tx, 'later'))
+    expect(await idsIn(db)).toEqual(['before', 'later'])
+  }, 60_000)
+
+  test('that dies under many open transactions loses them all and nothing else', async () => {
+    const db = await openThings()
+    await db.transaction((tx) => insert(tx, 'before'))
+    const [begun, died] = [gate(), gate()]
+    let waiting = 0
+    const torn = Array.from({ length: 3 }, (_, i) =>
+      db.transaction(async (tx) => {
+        await insert(tx, `torn-${i}`)
+        if (++waiting === 3) begun.open()
+        await died.opened
+        await insert(tx, `torn-too-${i}`)
+      }),
+    )
+    const outcome = Promise.allSettled(torn)
+    await begun.opened
+    await server.kill()
+    died.open()
+    for (const result of await outcome)
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } })
+    await server.start()
+    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    // More calls than the pool has connections: a dead one that was put back would show.
+    await Promise.all(Array.from({ length: 12 }, (_, i) => db.transaction((tx) => insert(tx, `later-${i}`))))
+    expect(await idsIn(db)).toHaveLength(13)
+  }, 60_000)
+
+  test('that dies under a batch on a reserved connection fails the batch, and the connection is not used again', async () => {
+    const db = await openThings()
+    const dying = db.runSql(async (q) => {
+      const connection = await q.reserve()
+      try {
+        await connection.unsafe('begin')
+        const sent = connection.unsafe('select pg_sleep(4)').execute()
+        await server.kill()
+        await sent.catch(() => undefined)
+        await connection.unsafe('commit')
+      } finally {
+        connection.release()
+      }
+    })
+    await expect(dying).rejects.toThrow(StoreUnavailable)
+    await server.start()
+    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await Promise.all(Array.from({ length: 6 }, (_, i) => db.transaction((tx) => insert(tx, `later-${i}`))))
+    expect(await idsIn(db)).toHaveLength(6)
+  }, 60_000)
+
+  test('that was away is heard again: listeners are woken at its return and by what happens after', async () => {
+    const db = await openThings()
+    let heard = 0
+    db.onWake('topic', () => heard++)
+    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await server.restart()
+    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
+    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 15_000 })
+    await vi.waitFor(() => expect(heard).toBe(3), { timeout: 5_000 })
+  }, 60_000)
+
+  test('that was away for a while is heard again', async () => {
+    const db = await openThings()
+    let heard = 0
+    db.onWake('topic', () => heard++)
+    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await server.stop()
+    // Some tries to reconnect must have failed; they are not visible from here.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await server.start()
+    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
+  }, 60_000)
+
+  test('that cannot be reached at the start is told in one line, without the password', async () => {
+    await server.stop()
+    onTestFinished(() => server.start())
+    const clock = new TestClock()
+    const url = server.url().replace('jeton@', 'jeton:s3cr@t@')
+    const opening = openDatabase({ clock }, { url, pool: 2, folder: '' }).catch((error: Error) => error)
+    let settled = false
+    void opening.then(() => (settled = true))
+    while (!settled) {
+      await vi.waitFor(() => expect(settled || clock.sleeping > 0).toBe(true), { timeout: 9_000 })
+      await clock.advance(2_000)
+    }
+    const error = (await opening) as Error & { exitCode: number }
+    expect(error.message).toContain(`127.0.0.1:${server.port}/postgres`)
+    expect(error.message).toContain('JETON_DATABASE_URL')
+    expect(error.message).not.toMatch(/s3cr|t@|\n/)
+    expect(error.exitCode).toBe(75)
+  }, 60_000)
+})
+
+describe('PostgreSQL', () => {
+  const url = () => inject('postgresUrl')
+  const openThings = async () => {
+    const db = await prepareThings(await open(url()))
+    onTestFinished(
+      async () => void (await db.runSql((q) => q`drop table things, jeton_migrations, jeton_store`)),
+    )
+    return db
+  }
+
+  test('wakes the listeners of other databases on the same store', async () => {
+    const [one, other] = [await open(url()), await open(url())]
+    let heard = 0
+    other.onWake('across', () => heard++)
+    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await one.transaction((tx) => tx.wake('across'))
+    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 5_000 })
+  })
+
+  test('runSql hands out the driver, with bigint as numbers and errors in our words', async () => {
+    const db = await open(url())
+    expect(await db.runSql((q) => q`select 9007199254740991::bigint as n, count(*) as c`)).toEqual([
+      { n: Number.MAX_SAFE_INTEGER, c: 1 },
+    ])
+    const twice = db.runSql(async (q) => {
+      const connection = await q.reserve()
+      const run = (text: string) => connection.unsafe(text).execute()
+      // All at once, as a batch is sent: the commit after a failure is a rollback.
+      const sent = [
+        'begin',
+        'create temporary table once (id int primary key)',
+        'insert into once values (1), (1)',
+        'commit',
+      ].map(run)
+      const settled = await Promise.allSettled(sent)
+      connection.release()
+      for (const one of settled) if (one.status === 'rejected') throw one.reason
+    })
+    await expect(twice).rejects.toThrow(UniqueConflict)
+    await expect(db.runSql((q) => q`select 1/0`)).rejects.toThrow('division by zero')
+    await db.close()
+    await expect(db.runSql((q) => q`select 1`)).rejects.toThrow(StoreUnavailable)
+    await expect(db.runSql((q) => q.reserve())).rejects.toThrow(StoreUnavailable)
+  })
+
+  test('a statement that takes too long is given up as unavailable', async () => {
+    const db = await open(url())
+    const began = performance.now()
+    await expect(db.runSql((q) => q`select pg_sleep(60)`)).rejects.toThrow(StoreUnavailable)
+    expect(performance.now() - began).toBeLessThan(SECONDS)
+  })
+
+  test('a migration may take longer than any other statement', async () => {
+    const db = await open(url())
+    const slow = db.transaction(
+      async (tx) => {
+        await sql`set local statement_timeout = 0`.execute(tx.write())
+        return (await sql`select 1 as done from pg_sleep(7.5)`.execute(tx.write())).rows
+      },
+      { patient: true },
+    )
+    expect(await slow).toEqual([{ done: 1 }])
+  })
+
+  test('a claim leaves out what another transaction holds, and does not wait for it', async () => {
+    const db = await openThings()
+    await db.transaction(async (tx) => {
+      for (const id of ['a', 'b', 'c']) await insert(tx, id)
+    })
+    const claim = async (tx: Transaction) =>
+      (await tx.claim(rowsOf(tx).limit(1)).execute()).map((row) => row.id)
+    await db.transaction(async (first) => {
+      expect(await claim(first)).toEqual(['a'])
+      await db.transaction(async (second) => expect(await claim(second)).toEqual(['b']))
+    })
+  })
+
+  test('a deadlock is no error: the work is run again', async () => {
+    const db = await openThings()
+    await db.transaction(async (tx) => void (await Promise.all([insert(tx, 'a'), insert(tx, 'b')])))
+    const met = [gate(), gate()]
+    let runs = 0
+    const lockBoth = (first: string, second: string, mine: number) =>
+      db.transaction(async (tx) => {
+        runs++
+        const touch = (id: string) => sql`update things set n = n + 1 where id = ${id}`.execute(tx.write())
+        await touch(first)
+        met[mine]!.open()
+        await met[1 - mine]!.opened
+        await touch(second)
+      })
+    await Promise.all([lockBoth('a', 'b', 0), lockBoth('b', 'a', 1)])
+    expect(runs).toBe(3)
+    const rows = await db.runSql((q) => q`select n from things`)
+    expect(rows.map((row) => row.n)).toEqual([2, 2])
+  })
+
+  test('what an operator can mend is said: no such database', async () => {
+    const missing = openDatabase(
+      { clock: systemClock },
+      { url: new URL('/missing', url()).href, pool: 2, folder: '' },
+    )
+    await expect(missing).rejects.toThrow(/\/missing: there is no such database\. Check JETON_DATABASE_URL/)
+  })
+})

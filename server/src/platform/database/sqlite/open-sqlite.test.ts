@@ -1,0 +1,155 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
+import { systemClock } from '../../clock.ts'
+import { openDatabase, type SqliteDatabase, StoreUnavailable, UniqueConflict } from '../index.ts'
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jeton-sqlite-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function openThings(folder = temporaryFolder()): Promise<SqliteDatabase> {
+  const db = (await openDatabase(
+    { clock: systemClock },
+    { url: undefined, pool: 1, folder },
+  )) as SqliteDatabase
+  onTestFinished(() => db.close())
+  return prepareThings(db)
+}
+
+describe('SQLite', () => {
+  test('is unavailable, after a bounded wait, while another process holds the write lock, and works once it is free', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const other = new DatabaseSync(join(folder, 'jeton.db'))
+    other.exec('begin immediate')
+    const began = performance.now()
+    await expect(db.transaction((tx) => insert(tx, 'a'))).rejects.toThrow(StoreUnavailable)
+    expect(performance.now() - began).toBeLessThan(9_000)
+    expect(await idsIn(db)).toEqual([])
+    other.exec('rollback')
+    other.close()
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+
+  test('waits with one transaction until the other is over, in the order in which they came', async () => {
+    const db = await openThings()
+    const [held, goOn] = [gate(), gate()]
+    const order: number[] = []
+    const first = db.transaction(async () => {
+      held.open()
+      await goOn.opened
+      order.push(0)
+    })
+    await held.opened
+    const rest = [1, 2, 3].map((i) => db.transaction(async () => void order.push(i)))
+    goOn.open()
+    await Promise.all([first, ...rest])
+    expect(order).toEqual([0, 1, 2, 3])
+  })
+
+  test('a commit is on the disk before it is reported: full synchronous, in a write-ahead log', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const pragma = await db.runProgram<string, unknown>(
+      program('pragma', 'prepare(input).get()'),
+      'pragma synchronous',
+    )
+    expect(pragma).toEqual({ synchronous: 2 })
+    expect(readFileSync(join(folder, 'jeton.db')).subarray(18, 20)).toEqual(Buffer.from([2, 2]))
+  })
+
+  test('its file is for the owner only', async () => {
+    const parent = temporaryFolder()
+    const folder = join(parent, 'deep', 'data')
+    await openThings(folder)
+    expect(statSync(folder).mode & 0o077).toBe(0)
+  })
+
+  test('a file that is no database is told in one line that names the setting', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'jeton.db'), 'this is not a database, '.repeat(100))
+    const opening = openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder })
+    await expect(opening).rejects.toThrow(/jeton\.db.*JETON_DATA_DIR/)
+  })
+
+  test.skipIf(process.getuid?.() === 0)(
+    'a folder that cannot be written is told in one line that names the setting',
+    async () => {
+      const folder = temporaryFolder()
+      chmodSync(folder, 0o500)
+      const opening = openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder })
+      await expect(opening).rejects.toThrow(/Cannot write .*JETON_DATA_DIR/)
+    },
+  )
+})
+
+/** A module as `runProgram` takes it. */
+function program(name: string, body: string): URL {
+  const file = join(temporaryFolder(), `${name}.mjs`)
+  writeFileSync(
+    file,
+    `export const run = ({ prepare }, input) => { ${body.includes('return') || body.includes(';') ? body : `return ${body}`} }`,
+  )
+  return pathToFileURL(file)
+}
+
+describe('a program inside the SQLite thread', () => {
+  const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
+
+  test('is one transaction: all of it is there afterwards, and its output comes back', async () => {
+    const db = await openThings()
+    const add = program(
+      'add',
+      `${INSERT} for (const id of input.ids) add.run(id, 0); return { added: input.ids.length }`,
+    )
+    expect(await db.runProgram(add, { ids: ['a', 'b'] })).toEqual({ added: 2 })
+    expect(await idsIn(db)).toEqual(['a', 'b'])
+  })
+
+  test('leaves nothing when it throws, and the writer goes on', async () => {
+    const db = await openThings()
+    const failing = program('failing', `${INSERT} add.run('a', 0); throw new Error('no')`)
+    await expect(db.runProgram(failing, {})).rejects.toThrow('no')
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+
+  test('tells a unique conflict like everything else', async () => {
+    const db = await openThings()
+    const twice = program('twice', `${INSERT} add.run('a', 0); add.run('a', 0);`)
+    await expect(db.runProgram(twice, {})).rejects.toThrow(UniqueConflict)
+    expect(await idsIn(db)).toEqual([])
+  })
+
+  test('waits for the transaction under way', async () => {
+    const db = await openThings()
+    const [held, goOn] = [gate(), gate()]
+    const writing = db.transaction(async (tx) => {
+      held.open()
+      await goOn.opened
+      await insert(tx, 'first')
+    })
+    await held.opened
+    const count = db.runProgram<null, { n: number }>(
+      program('count', `prepare('select count(*) as n from things').get()`),
+      null,
+    )
+    goOn.open()
+    expect(await count).toEqual({ n: 1 })
+    await writing
+  })
+
+  test('of a module that does not exist is an error, and the writer goes on', async () => {
+    const db = await openThings()
+    await expect(db.runProgram(new URL('file:///nowhere.mjs'), null)).rejects.toThrow('nowhere')
+    await db.transaction((tx) => insert(tx, 'a'))
+  })
+})

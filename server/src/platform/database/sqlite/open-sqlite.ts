@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join, relative } from 'node:path'
+import { Kysely } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { StartFailure } from '../../start-failure.ts'
+import type { SqliteDatabase, Transaction } from '../database.ts'
+import { Mutex } from '../mutex.ts'
+import { SqliteConnection } from './connection.ts'
+import { sqliteDialect } from './dialect.ts'
+
+/** As a person would type it from here. */
+function shown(path: string): string {
+  const near = relative(process.cwd(), path)
+  return near.startsWith('..') ? path : `./${near}`
+}
+
+function makeFolder(folder: string): void {
+  try {
+    // Only the owner: the file holds digests of credentials.
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch {
+    const owner = existsSync(folder)
+      ? ` (owned by uid ${statSync(folder).uid}, you are ${userInfo().username})`
+      : ''
+    throw new StartFailure(
+      `Cannot write ${shown(folder)}${owner}. Use another folder: JETON_DATA_DIR=/var/lib/jeton`,
+    )
+  }
+}
+
+async function openConnections(
+  file: string,
+): Promise<{ writer: SqliteConnection; reader: SqliteConnection }> {
+  try {
+    const writer = await SqliteConnection.open({ file, readOnly: false })
+    chmodSync(file, 0o600)
+    return { writer, reader: await SqliteConnection.open({ file, readOnly: true }) }
+  } catch (error) {
+    throw new StartFailure(
+      `Cannot open ${shown(file)}: ${(error as Error).message} Check that it is a Jeton database and writable, or use another folder: JETON_DATA_DIR=…`,
+    )
+  }
+}
+
+export async function openSqlite({ clock }: { clock: Clock }, folder: string): Promise<SqliteDatabase> {
+  makeFolder(folder)
+  const file = join(folder, 'jeton.db')
+  const { writer, reader } = await openConnections(file)
+  const mutex = new Mutex()
+  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, mutex) })
+  const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
+  const wakes = new EventEmitter().setMaxListeners(0)
+  const now = async () => clock.now()
+
+  return {
+    engine: 'sqlite',
+    label: `SQLite ${shown(file)}`,
+    read: () => reading as never,
+    now,
+    async transaction(work) {
+      const woken = new Set<string>()
+      const result = await writing.transaction().execute((kysely) => {
+        const tx = {
+          read: () => kysely,
+          write: () => kysely,
+          lock: (query: unknown) => query,
+          claim: (query: unknown) => query,
+          now,
+          wake: async (topic: string) => void woken.add(topic),
+        }
+        return work(tx as never as Transaction)
+      })
+      for (const topic of woken) wakes.emit(topic)
+      return result
+    },
+    async runProgram(module, input) {
+      await mutex.acquire()
+      try {
+        return await writer.send({ kind: 'program', module: module.href, input })
+      } finally {
+        mutex.release()
+      }
+    },
+    onWake(topic, heard) {
+      wakes.on(topic, heard)
+      return () => void wakes.off(topic, heard)
+    },
+    async close() {
+      // Waits for the transaction under way; what comes after fails.
+      await mutex.acquire()
+      await Promise.all([reader.close(), writer.close()])
+      mutex.release()
+    },
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs inside a worker thread and owns one connection, so that the event loop never waits for the disk.
+ * Messages are answered in the order in which they come.
+ */
+import { flushCompileCache } from 'node:module'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+
+export interface ThreadData {
+  readonly file: string
+  readonly readOnly: boolean
+}
+
+export type ThreadRequest =
+  | {
+      readonly id: number
+      readonly kind: 'query'
+      readonly sql: string
+      readonly parameters: readonly SQLInputValue[]
+    }
+  | { readonly id: number; readonly kind: 'program'; readonly module: string; readonly input: unknown }
+
+export type ThreadReply =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number
+      readonly error: { message: string; errcode: number | undefined; stack: string | undefined }
+    }
+
+/** What a program gets: statements by their text, prepared once. */
+export interface ProgramContext {
+  prepare(sql: string): StatementSync
+}
+
+/** Long enough for another process's commit, short enough that a caller hears 503 within seconds. */
+const BUSY_TIMEOUT_MS = 5_000
+const STATEMENTS_KEPT = 300
+
+const { file, readOnly } = workerData as ThreadData
+const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
+if (!readOnly) {
+  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  // Checkpoints stall the writer: fewer and larger ones, on this thread and never on the event loop.
+  database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
+}
+
+const statements = new Map<string, StatementSync>()
+
+function prepare(sql: string): StatementSync {
+  const known = statements.get(sql)
+  if (known) return known
+  if (statements.size >= STATEMENTS_KEPT) statements.delete(statements.keys().next().value!)
+  const statement = database.prepare(sql)
+  statements.set(sql, statement)
+  return statement
+}
+
+function query(sql: string, parameters: readonly SQLInputValue[]): { rows: unknown[]; changes: number } {
+  const statement = prepare(sql)
+  if (statement.columns().length > 0) {
+    const rows = statement.all(...parameters)
+    return { rows, changes: rows.length }
+  }
+  return { rows: [], changes: Number(statement.run(...parameters).changes) }
+}
+
+async function program(module: string, input: unknown): Promise<unknown> {
+  const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
+  database.exec('begin immediate')
+  try {
+    const output = run({ prepare }, input)
+    database.exec('commit')
+    return output
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+parentPort!.on('message', async (request: ThreadRequest) => {
+  const { id } = request
+  try {
+    const value =
+      request.kind === 'query'
+        ? query(request.sql, request.parameters)
+        : await program(request.module, request.input)
+    parentPort!.postMessage({ id, value } satisfies ThreadReply)
+  } catch (caught) {
+    const { message, errcode, stack } = caught as Error & { errcode?: number }
+    parentPort!.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
+  }
+})
+// So that the next thread need not strip and compile this file again: 17 MB less on the very first start.
+flushCompileCache()
+parentPort!.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)

@@ -1,0 +1,18 @@
+import type { RouteOptions } from 'fastify'
+import { scopeOfPath } from '../../contract/scopes.ts'
+
+/** Where tokens come from: callers have none yet, and their credential may be in the form. */
+const OAUTH = '/v1/oauth/'
+
+/** The rule of a route, complete. Throws where there is none: such a route cannot be registered. */
+export function accessRule({ method, url, config }: RouteOptions): NonNullable<RouteOptions['config']> {
+  if (!config?.access) throw new Error(`${method} ${url} has no access rule.`)
+  if (config.access !== 'scope') {
+    if (scopeOfPath(url) !== null && !url.startsWith(OAUTH))
+      throw new Error(`${method} ${url} is part of the API: its access must be by scope.`)
+    return config
+  }
+  const scope = config.scope ?? scopeOfPath(url)
+  if (scope === null) throw new Error(`${method} ${url} needs a scope, and its path names none.`)
+  return { ...config, scope }
+}

@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer'
+import { Problem } from '../../contract/problem.ts'
+
+const unreadable = (message: string, details: string): Problem =>
+  new Problem('invalid_payload', { message, details })
+
+export function decodeUtf8(body: Buffer): string {
+  if (!isUtf8(body)) throw unreadable('The body is not valid UTF-8.', 'Encode it as UTF-8.')
+  return body.toString()
+}
+
+/**
+ * Only text with one of these can hold what no store keeps the same way (NUL, lone surrogates) or what JavaScript does
+ * not treat as a plain name.
+ */
+const SUSPICIOUS = /\\u(00|d[89a-f])|__proto__/i
+/** Far deeper than any body of ours, far shallower than the stack. */
+const DEEPEST = 200
+
+function refuseUnstorable(value: unknown, depth = 0): void {
+  if (depth > DEEPEST) throw unreadable('The body is nested too deeply.', 'Send something flatter.')
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed())
+      throw unreadable('The body has a null character or half of a surrogate pair in a text.', 'Remove it.')
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '__proto__') throw unreadable('"__proto__" is not a field here.', 'Remove it.')
+      refuseUnstorable(name)
+      refuseUnstorable(inner, depth + 1)
+    }
+  }
+}
+
+export function parseJson(body: Buffer): unknown {
+  // Bodies are optional where nothing is required: `curl -X POST -H 'Content-Type: application/json'` sends none.
+  if (body.length === 0) return undefined
+  const text = decodeUtf8(body)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw unreadable(
+      `The body is not valid JSON: ${whereItBreaks(error as Error)}.`,
+      'Check quotes, commas and brackets.',
+    )
+  }
+  if (SUSPICIOUS.test(text)) refuseUnstorable(value)
+  return value
+}
+
+/** Only the position: the parser's own message repeats the text, which may hold a secret. */
+function whereItBreaks(error: Error): string {
+  if (error.message.startsWith('Unexpected end')) return 'it ends too early'
+  // A message that quotes the text has no position, and the quote may look like one.
+  const position = /^[^"]*in JSON at position (\d+)/.exec(error.message)?.[1]
+  return position ? `it breaks at character ${position}` : 'it has a character where none may be'
+}
+
+/** A form as the OAuth endpoints take it: every field once, strictly percent-encoded. */
+export type Form = ReadonlyMap<string, string>
+
+const badForm = () =>
+  unreadable(
+    'The form is not valid: bad percent-encoding.',
+    'Encode it as application/x-www-form-urlencoded, in UTF-8.',
+  )
+
+function decodeField(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw badForm()
+  }
+}
+
+export function parseForm(body: Buffer): Form {
+  const form = new Map<string, string>()
+  const text = decodeUtf8(body)
+  if (text === '') return form
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decodeField(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decodeField(pair.slice(equals + 1))
+    if (value.includes('\0') || name.includes('\0'))
+      throw unreadable('The form has a null character.', 'Remove it.')
+    if (form.has(name))
+      throw new Problem('duplicate_parameter', {
+        message: `${JSON.stringify(name.slice(0, 40))} was sent more than once.`,
+        details: 'Send every field once.',
+      })
+    form.set(name, value)
+  }
+  return form
+}

@@ -1,0 +1,38 @@
+import { plainAddress } from '../addresses.ts'
+
+export interface CallerAddress {
+  /** The one that whitelists and throttles judge by; null means "unknown", which no non-empty whitelist admits. */
+  readonly plain: string | null
+  /** As seen on the socket. */
+  readonly socket: string
+  /** `X-Forwarded-For` as it came, for the record only. */
+  readonly forwarded: string | null
+}
+
+type IsTrusted = (plain: string) => boolean
+
+/**
+ * The caller's address is the socket's, unless the socket's peer is a trusted proxy: then it is the right-most entry of
+ * `X-Forwarded-For` that is not a trusted proxy itself. What stands to the left of it was written by the caller and is
+ * never looked at. If every entry is a trusted proxy, the left-most one is where the request began.
+ */
+function decide(socket: string | null, forwarded: string | null, isTrusted: IsTrusted): string | null {
+  if (socket === null || forwarded === null || !isTrusted(socket)) return socket
+  const entries = forwarded.split(',')
+  let address: string | null = socket
+  for (let i = entries.length - 1; i >= 0; i--) {
+    address = plainAddress(entries[i]!.trim())
+    if (address === null || !isTrusted(address)) return address
+  }
+  return address
+}
+
+export function callerAddress(
+  socketAddress: string | undefined,
+  forwardedFor: string | string[] | undefined,
+  isTrusted: IsTrusted,
+): CallerAddress {
+  const socket = plainAddress(socketAddress ?? '')
+  const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : (forwardedFor ?? null)
+  return { plain: decide(socket, forwarded, isTrusted), socket: socket ?? 'unknown', forwarded }
+}

@@ -1,0 +1,138 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorKey } from '../../contract/error-keys.ts'
+import { withoutCredentials } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
+import { StoreUnavailable } from '../store-unavailable.ts'
+import { explainValidation } from './explain-validation.ts'
+
+export const FORM = 'application/x-www-form-urlencoded'
+
+export const wrongMediaType = (oauth: boolean): Problem =>
+  new Problem('unsupported_media_type', {
+    message: oauth ? 'The OAuth endpoints take a form.' : 'This endpoint takes JSON.',
+    details: oauth
+      ? `Content-Type: ${FORM}, body grant_type=client_credentials&scope=…`
+      : 'Content-Type: application/json',
+  })
+
+/** Fastify's own errors, told in our words. */
+function fromFramework(error: FastifyError, request: FastifyRequest): Problem | undefined {
+  const oauth = request.routeOptions?.config?.oauth === true
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+      return wrongMediaType(oauth)
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('payload_too_large', {
+        message: `The body is larger than ${oauth ? '16 KB' : '1 MB'}.`,
+        details: 'Send less.',
+      })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Problem('invalid_payload', {
+        message: 'Content-Length does not fit the body.',
+        details: 'Send as many bytes as it says.',
+      })
+    case 'FST_ERR_BAD_URL':
+      return new Problem('invalid_payload', {
+        message: 'The path has bad percent-encoding.',
+        details: 'Encode it as UTF-8.',
+      })
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('not_found', {
+        message: 'There is nothing here: a part of the path is longer than any id.',
+        details: 'The API reference at /docs lists every path.',
+      })
+    default:
+      return undefined
+  }
+}
+
+export const unavailable = (): Problem =>
+  new Problem('temporarily_unavailable', {
+    message: 'Jeton cannot confirm the state of keys and does not guess.',
+    details: 'Try again in 5 s.',
+    headers: { 'retry-after': '5' },
+  })
+
+/** Whatever was thrown, as the Problem to answer with; undefined is a bug of ours. */
+export function problemOf(error: unknown, request: FastifyRequest): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreUnavailable) return unavailable()
+  const failure = error as FastifyError
+  if (failure.validation?.[0])
+    return explainValidation(failure.validation[0] as never, failure.validationContext ?? 'body')
+  return fromFramework(failure, request)
+}
+
+export const bug = (): Problem =>
+  new Problem('internal_error', {
+    message: 'Something went wrong inside Jeton.',
+    details: 'The log has the cause under this request id. Please report it.',
+  })
+
+interface ErrorBody {
+  code: number
+  key: ErrorKey
+  message: string
+  details?: string | undefined
+  resource_id?: string
+  resource_type?: string
+  request_id: string
+  doc_url: string
+  error?: string
+  error_description?: string
+}
+
+export function errorBody(
+  problem: Problem,
+  about: { requestId: string; oauth: boolean; publicUrl: string },
+): ErrorBody {
+  // Messages quote what was sent, which may be a credential in the wrong place.
+  const message = withoutCredentials(problem.message)
+  const { details, resource } = problem
+  return {
+    code: problem.status,
+    key: problem.key,
+    message,
+    details: details && withoutCredentials(details),
+    ...(resource && { resource_id: withoutCredentials(resource.id), resource_type: resource.type }),
+    request_id: about.requestId,
+    doc_url: `${about.publicUrl}/docs/errors/${problem.key}`,
+    // RFC 6749 §5.2 allows neither quotes nor backslashes nor anything beyond ASCII in error_description.
+    ...(about.oauth && { error: problem.oauth, error_description: asciiOnly(message) }),
+  }
+}
+
+const asciiOnly = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?')
+
+/**
+ * RFC 6750 §3. On OAuth endpoints only when the request used `Authorization`: strict clients would otherwise hide the
+ * JSON error behind the challenge. Everywhere else always, with `error=` only if a token was sent.
+ */
+function challenge(problem: Problem, request: FastifyRequest): string | undefined {
+  const sent = request.headers.authorization ?? ''
+  const bearer = /^bearer /i.test(sent)
+  if (request.routeOptions?.config?.oauth === true) {
+    if (sent === '') return undefined
+    return bearer ? `Bearer error="${problem.oauth}"` : 'Basic realm="Jeton", charset="UTF-8"'
+  }
+  return bearer ? 'Bearer error="invalid_token"' : 'Bearer'
+}
+
+export function answerProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+): FastifyReply {
+  const oauth = request.routeOptions?.config?.oauth === true
+  if (problem.status === 401) {
+    const value = challenge(problem, request)
+    if (value) reply.header('www-authenticate', value)
+  }
+  return reply
+    .code(problem.status)
+    .header('x-request-id', request.id)
+    .headers(problem.headers)
+    .send(errorBody(problem, { requestId: request.id, oauth, publicUrl }))
+}

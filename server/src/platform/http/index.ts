@@ -1,0 +1,32 @@
+/**
+ * HTTP: one way to refuse, one way to name a caller's address, one error body. It is handed guards and knows no feature.
+ */
+export type { Access, Actor, App, Guard, Guards } from './app.ts'
+export { WrongAttempts } from './attempts.ts'
+export type { Form } from './bodies.ts'
+export type { CallerAddress } from './caller-address.ts'
+export { unavailable } from './error-answers.ts'
+export {
+  filterField,
+  IdParam,
+  NameField,
+  Nothing,
+  NullableInteger,
+  NullableText,
+  nullable,
+  strict,
+} from './fields.ts'
+export {
+  CursorQuery,
+  isoTime,
+  isoTimeOrNull,
+  listAnswer,
+  listOf,
+  type Page,
+  PageQuery,
+  pageOf,
+  type Rows,
+} from './lists.ts'
+export { addErrorPages, addReference } from './reference.ts'
+export { REQUEST_ID_PATTERN } from './request-id.ts'
+export { createHttp, type Http, type HttpDeps } from './server.ts'

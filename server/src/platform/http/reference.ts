@@ -1,0 +1,85 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { ERRORS, type ErrorKey } from '../../contract/error-keys.ts'
+import { notFound } from '../../contract/problem.ts'
+import type { App } from './app.ts'
+
+/** Everything comes from this server, so the pages work without internet; styles are inlined by the reference's script. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const page = (reply: FastifyReply, html: string): FastifyReply =>
+  reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', PAGE_POLICY)
+    .header('referrer-policy', 'no-referrer')
+    .send(html)
+
+const REFERENCE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Jeton API reference</title></head>
+<body>
+<script id="api-reference" data-url="/openapi.json"
+  data-configuration='{"withDefaultFonts":false,"telemetry":false,"agent":{"disabled":true},"hideClientButton":true,"proxyUrl":""}'></script>
+<script src="/docs/reference.js"></script>
+<noscript>The reference needs JavaScript. The same in plain form: <a href="/openapi.json">openapi.json</a></noscript>
+</body>
+</html>
+`
+
+/** The script is 4 MB and its module holds 25: it is loaded when someone opens the page, and not before. */
+async function loadScript(): Promise<string> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const { default: fastify } = await import('fastify')
+  const carrier = fastify()
+  await carrier.register(reference, { routePrefix: '/r', configuration: { url: '/openapi.json' } })
+  const { body } = await carrier.inject('/r/js/scalar.js')
+  await carrier.close()
+  return body
+}
+
+function errorPage(key: ErrorKey): string {
+  const { status, when, remedy } = ERRORS[key]
+  const text = (value: string) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${key}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}code{font-size:1.1em}</style></head>
+<body><p>${status}</p><h1><code>${key}</code></h1><p>${text(when)}</p><p><strong>What to do:</strong> ${text(remedy)}</p></body>
+</html>
+`
+}
+
+/** `/openapi.json` and the reference that shows it. */
+export function addReference(app: App, document: () => object): void {
+  let script: Promise<string> | undefined
+  const config = { access: 'public', management: true } as const
+  const hidden = { hide: true } as never
+
+  app.get('/openapi.json', { config, schema: hidden }, async () => document())
+  app.get('/docs', { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
+  app.get('/docs/reference.js', { config, schema: hidden }, async (_, reply) => {
+    script ??= loadScript()
+    return reply
+      .header('content-type', 'application/javascript; charset=utf-8')
+      .header('cache-control', 'public, max-age=86400')
+      .send(await script)
+  })
+}
+
+/** What every error's `doc_url` leads to. Always beside the API itself, so that the link works for whoever got the error. */
+export function addErrorPages(app: App): void {
+  app.get(
+    '/docs/errors/:key',
+    {
+      config: { access: 'public' },
+      schema: { hide: true, params: Type.Object({ key: Type.String() }) } as never,
+    },
+    async (request, reply) => {
+      const { key } = request.params as { key: string }
+      if (!Object.hasOwn(ERRORS, key)) throw notFound('error_key', key)
+      return page(reply, errorPage(key as ErrorKey))
+    },
+  )
+}

@@ -1,0 +1,223 @@
+import type { Socket } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import { addressMatcher } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { accessRule } from './access-rule.ts'
+import type { App } from './app.ts'
+import { parseForm, parseJson } from './bodies.ts'
+import { answerBrokenRequest } from './broken-requests.ts'
+import { callerAddress } from './caller-address.ts'
+import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
+import { explainValidation } from './explain-validation.ts'
+import { newRequestId } from './request-id.ts'
+import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
+import { createValidatorCompiler } from './validators.ts'
+
+const JSON_LIMIT_BYTES = 1024 * 1024
+const FORM_LIMIT_BYTES = 16 * 1024
+const HEADER_LIMIT_BYTES = 16 * 1024
+/** Slow clients hold a socket, not the service: headers within 10 s, all of the request within 30 s. */
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+/** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
+const KEEP_ALIVE_MS = 72_000
+
+export interface HttpDeps extends HookDeps {
+  readonly clock: Clock
+  readonly trustedProxies: readonly string[]
+  /** Told of every 401, 403 and 429, off the request's path. */
+  readonly onRefusal: (request: FastifyRequest, problem: Problem) => void
+  readonly publicUrl: () => string
+  /** The answer to a path that cannot be decoded, where it is not the usual one. */
+  readonly badUrl?: (url: string) => Problem | undefined
+}
+
+export interface Http {
+  readonly app: App
+  /** Every route with its access rule, as registered so far. */
+  readonly routes: readonly RouteOptions[]
+  /** Call it once all routes are there: every path then answers the methods that it does not have with 405. */
+  finish(): void
+  /** So that no accepted request is dropped; see `stopGracefully`. */
+  stop(): Promise<void>
+}
+
+export function createHttp(deps: HttpDeps): Http {
+  const app = fastify({
+    logger: false,
+    genReqId: newRequestId,
+    requestIdHeader: false,
+    bodyLimit: JSON_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A missing Host is refused by a hook, since Node's own answer has no body.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_LIMIT_BYTES, requireHostHeader: false },
+    // While stopping, requests that still arrive on an open connection are served, not turned away.
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    routerOptions: { maxParamLength: 300, caseSensitive: true, ignoreTrailingSlash: false },
+    exposeHeadRoutes: false,
+    frameworkErrors: (error, request, reply) =>
+      void answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      answerBrokenRequest(error, socket, deps.publicUrl()),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  const routes: RouteOptions[] = []
+  let stopping = false
+  const hooks = createRouteHooks(deps, () => stopping)
+
+  function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const problem = problemOf(error, request)
+    if (!problem) deps.log.error({ err: error, request_id: request.id }, 'bug')
+    const shown = problem ?? bug()
+    if (shown.status === 401 || shown.status === 403 || shown.status === 429) deps.onRefusal(request, shown)
+    return answerProblem(shown, request, reply, deps.publicUrl())
+  }
+
+  app.setValidatorCompiler(createValidatorCompiler())
+  app.setErrorHandler((error, request, reply) => answer(error, request, reply))
+  decorateRequests(app, addressMatcher(deps.trustedProxies))
+  parseBodies(app)
+
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, ...accessRule(route) }
+    routes.push(route)
+    route.onRequest = [hooks.begin(route.config), ...[route.onRequest ?? []].flat()]
+    route.onResponse = hooks.end(route.url)
+    if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
+    else if (route.config.access === 'operator') route.preValidation = noFields
+  })
+  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end('unknown')]
+  // In a hook and not in the handler: there the body would have been read, and its faults told first.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
+    reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
+    beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
+  })
+  // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+
+  return {
+    app,
+    routes,
+    finish: () => refuseOtherMethods(app, [...routes]),
+    async stop() {
+      stopping = true
+      await stopGracefully(app, deps.clock)
+    },
+  }
+}
+
+function unknownPath(request: FastifyRequest): Problem {
+  return new Problem('not_found', {
+    message: `There is nothing at ${request.method} ${JSON.stringify(pathOf(request.url).slice(0, 120))}.`,
+    details: 'The API reference at /docs lists every path.',
+  })
+}
+
+function decorateRequests(app: App, isTrusted: (plain: string) => boolean): void {
+  app.decorateRequest('note', undefined)
+  app.decorateRequest('takes', 'json')
+  app.decorateRequest('actor', null as never)
+  app.decorateRequest('projectId', '')
+  app.decorateRequest('knownCaller', undefined)
+  app.decorateRequest('caller', {
+    getter(this: FastifyRequest) {
+      const { socket, headers } = this.raw
+      this.knownCaller ??= callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
+      return this.knownCaller
+    },
+  } as never)
+}
+
+/** No body at all is an empty one: what is missing in it can then be named. */
+function emptyBody(request: FastifyRequest, _: FastifyReply, done: () => void): void {
+  request.body ??= {}
+  done()
+}
+
+/** Where a body has no schema there is nothing to say in one, and what is said would be dropped in silence. */
+function noFields({ body }: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
+  if (typeof (body ?? {}) !== 'object' || Array.isArray(body))
+    throw explainValidation({ keyword: 'type', instancePath: '', params: { type: 'object' } }, 'body')
+  const [additionalProperty] = Object.keys(body ?? {})
+  if (additionalProperty !== undefined)
+    throw explainValidation(
+      { keyword: 'additionalProperties', instancePath: '', params: { additionalProperty } },
+      'body',
+    )
+  done()
+}
+
+/** OAuth endpoints take forms, the gateway ignores bodies, all others take JSON; none takes another's. */
+function parseBodies(app: App): void {
+  type Parsed = (error: Error | null, body?: unknown) => void
+  const parser =
+    (kind: FastifyRequest['takes'] | 'unknown', parse: (body: Buffer) => unknown) =>
+    (request: FastifyRequest, body: Buffer, done: Parsed) => {
+      try {
+        if (request.takes === 'nothing') return done(null)
+        if (request.takes !== kind) throw wrongMediaType(request.takes === 'form')
+        done(null, parse(body))
+      } catch (error) {
+        done(error as Error)
+      }
+    }
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parser('json', parseJson))
+  app.addContentTypeParser(
+    FORM,
+    { parseAs: 'buffer', bodyLimit: FORM_LIMIT_BYTES },
+    parser('form', parseForm),
+  )
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    parser('unknown', () => undefined),
+  )
+}
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']
+
+function refuseOtherMethods(app: App, routes: readonly RouteOptions[]): void {
+  const byUrl = Map.groupBy(routes, (route) => route.url)
+  for (const [url, own] of byUrl) {
+    const allowed = own.flatMap((route) => route.method as HTTPMethods | HTTPMethods[])
+    const others = METHODS.filter((method) => !allowed.includes(method))
+    if (others.length === 0) continue
+    const allow = allowed.join(', ')
+    app.route({
+      method: others,
+      url,
+      schema: { hide: true } as never,
+      config: ruleOfOthers(own[0]!.config),
+      onRequest: async (request) => {
+        throw new Problem('method_not_allowed', {
+          message: `${request.method} is not possible here.`,
+          details: `Use ${allow.replace(', ', ' or ')}.`,
+          headers: { allow },
+        })
+      },
+      handler: async () => undefined,
+    })
+  }
+}
+
+/** What is part of the API asks for a scope by whatever method; elsewhere that a method is not there is no secret. */
+const ruleOfOthers = ({ access, scope, oauth }: RouteOptions['config'] = {}): RouteOptions['config'] =>
+  access === 'scope' ? { access, ...(scope && { scope }) } : { access: 'public', oauth: oauth === true }
+
+/** For the request that is on its way, on a connection that was idle when we began to stop. */
+const STOP_GRACE_MS = 300
+
+/**
+ * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
+ * and idle connections close, and what is in flight finishes.
+ */
+async function stopGracefully(app: App, clock: Clock): Promise<void> {
+  if (app.server.listening) await clock.sleep(STOP_GRACE_MS)
+  await app.close()
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addProcessMetrics, createMetrics } from './metrics.ts'
+
+interface Sample {
+  readonly name: string
+  readonly labels: Record<string, string>
+  readonly value: number
+}
+
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/
+const SAMPLE = new RegExp(`^([a-zA-Z_:][\\w:]*)(?:\\{(${LABEL.source}(?:,${LABEL.source})*)\\})? (\\S+)$`)
+const unescaped = (text: string) => text.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c))
+
+/** The text format of Prometheus, read strictly: every line is a comment, a sample, or empty. */
+function parse(text: string): Sample[] {
+  expect(text.endsWith('\n')).toBe(true)
+  const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \w+ \S/.test(line))
+  return lines.map((line) => {
+    const [, name, labels = ''] = SAMPLE.exec(line) ?? expect.fail(`not a sample: ${line}`)
+    const pairs = [...labels.matchAll(new RegExp(LABEL, 'g'))].map(([, key, value]) => [
+      key!,
+      unescaped(value!),
+    ])
+    return {
+      name: name!,
+      labels: Object.fromEntries(pairs),
+      value: Number(line.slice(line.lastIndexOf(' ') + 1)),
+    }
+  })
+}
+
+describe('metrics', () => {
+  test('count by labels, and the same labels are the same series', () => {
+    const metrics = createMetrics()
+    const requests = metrics.counter('requests_total', 'Requests.')
+    requests().add()
+    requests({ kind: 'a' }).add(2)
+    requests({ kind: 'a' }).add()
+    expect(parse(metrics.text())).toEqual([
+      { name: 'requests_total', labels: {}, value: 1 },
+      { name: 'requests_total', labels: { kind: 'a' }, value: 3 },
+    ])
+    expect(metrics.text()).toContain('# HELP requests_total Requests.\n# TYPE requests_total counter\n')
+  })
+
+  test('keep every label value as it is, however it is written', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        fc.pre(!value.includes('\r'))
+        const metrics = createMetrics()
+        metrics.counter('c_total', 'C.')({ value }).add()
+        expect(parse(metrics.text())).toEqual([{ name: 'c_total', labels: { value }, value: 1 }])
+      }),
+    )
+  })
+
+  test('histograms are cumulative, include the bound, and end in the count', () => {
+    const metrics = createMetrics()
+    const durations = metrics.histogram('d_seconds', 'D.')({ route: '/x' })
+    for (const seconds of [0.0005, 0.0006, 0.3, 99]) durations.observe(seconds)
+    const samples = parse(metrics.text())
+    const bucket = (le: string) => samples.find((sample) => sample.labels.le === le)!.value
+    expect([
+      bucket('0.0005'),
+      bucket('0.001'),
+      bucket('0.25'),
+      bucket('0.5'),
+      bucket('10'),
+      bucket('+Inf'),
+    ]).toEqual([1, 2, 2, 3, 3, 4])
+    expect(samples.at(-1)).toEqual({ name: 'd_seconds_count', labels: { route: '/x' }, value: 4 })
+    expect(samples.at(-2)!.value).toBeCloseTo(99.3011)
+    const buckets = samples
+      .filter((sample) => sample.name === 'd_seconds_bucket')
+      .map((sample) => sample.value)
+    expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
+  })
+
+  test('gauges are read when asked, and left out while unknown', () => {
+    const metrics = createMetrics()
+    let value: number | undefined
+    metrics.gauge('g', 'G.', () => value)
+    expect(parse(metrics.text())).toEqual([])
+    value = 2.5
+    expect(parse(metrics.text())).toEqual([{ name: 'g', labels: {}, value: 2.5 }])
+  })
+
+  test('of the process are numbers, and totals are counters', () => {
+    const metrics = createMetrics()
+    addProcessMetrics(metrics)
+    const samples = parse(metrics.text())
+    expect(samples.length).toBeGreaterThan(3)
+    for (const sample of samples) expect(sample.value, sample.name).toBeGreaterThanOrEqual(0)
+    expect(metrics.text()).toContain('# TYPE process_cpu_seconds_total counter')
+  })
+})

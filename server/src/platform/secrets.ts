@@ -1,0 +1,75 @@
+import { hash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/** Source of randomness, handed in like the clock. */
+export type RandomBytes = (size: number) => Buffer
+
+const POOL_BYTES = 16 * 1024
+let pool = Buffer.alloc(0)
+let used = 0
+
+/** Draws from a pool, since one system call for many callers costs a fraction of one call each. */
+export const randomBytes: RandomBytes = (size) => {
+  if (size > POOL_BYTES) return randomFillSync(Buffer.allocUnsafe(size))
+  if (used + size > pool.length) {
+    // A fresh buffer each time: what was handed out before must never change under its holder.
+    pool = randomFillSync(Buffer.allocUnsafe(POOL_BYTES))
+    used = 0
+  }
+  used += size
+  return pool.subarray(used - size, used)
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+function base62(random: RandomBytes, length: number): string {
+  let text = ''
+  while (text.length < length)
+    for (const byte of random(length + 4)) {
+      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62]
+    }
+  return text
+}
+
+/** Sixteen characters after the prefix: 95 bits, so that ids never collide and cannot be counted. */
+export const ID_LENGTH = 16
+export const newId = (random: RandomBytes, prefix: string): string => prefix + base62(random, ID_LENGTH)
+
+const CHECKSUM_LENGTH = 6
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let out = ''
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    out = BASE62[rest % 62] + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
+
+/** A credential: prefix, routing part (may be empty), 256 random bits, checksum. */
+export function newCredential(random: RandomBytes, prefix: string, routing = ''): string {
+  const body = prefix + routing + random(32).toString('base64url')
+  return body + checksum(body)
+}
+
+const RANDOM_LENGTH = 43
+
+/**
+ * The routing part of a well-formed credential, or null. The checksum is public: it stops mistakes, not attackers.
+ */
+export function routingOf(credential: string, prefix: string, routingLength: number): string | null {
+  const bodyLength = prefix.length + routingLength + RANDOM_LENGTH
+  if (credential.length !== bodyLength + CHECKSUM_LENGTH || !credential.startsWith(prefix)) return null
+  if (checksum(credential.slice(0, bodyLength)) !== credential.slice(bodyLength)) return null
+  return credential.slice(prefix.length, prefix.length + routingLength)
+}
+
+/** SHA-256: at 256 bits of entropy a slow hash protects nothing and would cap throughput. */
+export const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer')
+
+export const sameDigest = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && timingSafeEqual(a, b)
+
+export const last4 = (secret: string): string => secret.slice(-4)

@@ -1,0 +1,64 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import type { Pair } from './service.ts'
+
+/** Enough to race, few enough for the number of files that a process may open by default. */
+const SOCKETS_PER_SERVICE = 200
+
+export interface CrowdAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: { access_token: string; expires_at: number; key: string }
+}
+
+function post(agent: Agent, url: string, headers: Record<string, string>, body: string): Promise<CrowdAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (chunk) => (text += chunk))
+      answer.on('error', reject)
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode!, headers: answer.headers, body: JSON.parse(text) }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Many token requests at once, in turn at each of the services. */
+export async function crowd(
+  services: readonly { readonly url: string }[],
+  count: number,
+  pair: Pair | readonly Pair[],
+): Promise<CrowdAnswer[]> {
+  const pairs = [pair].flat() as Pair[]
+  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
+  try {
+    return await Promise.all(
+      Array.from({ length: count }, (_, i) => {
+        const { appId, appToken } = pairs[i % pairs.length]!
+        const headers = {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-app-id': appId,
+          'x-app-token': appToken,
+        }
+        const url = `${services[i % services.length]!.url}/v1/oauth/token`
+        return post(agent, url, headers, 'grant_type=client_credentials&scope=vouchers')
+      }),
+    )
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** How many answers of each status there were: `{ 200: 1000, 429: 2000 }`. */
+export function statuses(answers: readonly CrowdAnswer[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** The tokens among the answers. */
+export const tokensOf = (answers: readonly CrowdAnswer[]): string[] =>
+  answers.filter(({ status }) => status === 200).map(({ body }) => body.access_token)

@@ -1,0 +1,448 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
+import { jeton, newFolder, type Ran, type Surroundings } from '../command-line.ts'
+import { OPERATOR, startService, type TestService } from '../service.ts'
+
+let service: TestService
+let folder: string
+/** Of the test at hand: a project with nothing in it. */
+let project: { id: string; name: string }
+let made = 0
+
+const credentials = () => ({ JETON_MANAGEMENT_ID: OPERATOR.id, JETON_MANAGEMENT_TOKEN: OPERATOR.token })
+const here = () => ({
+  JETON_URL: service.url,
+  ...credentials(),
+  JETON_PROJECT: project.name,
+  XDG_CONFIG_HOME: folder,
+})
+
+const type = (line: string, around: Partial<Surroundings> = {}): Promise<Ran> =>
+  typed(line.split(' '), around)
+/** Where a word has spaces in it. */
+const typed = (argv: string[], around: Partial<Surroundings> = {}): Promise<Ran> =>
+  jeton(argv, { ...around, env: { ...here(), ...around.env } })
+const json = async (argv: string[]) => JSON.parse((await typed([...argv, '--json'])).out)
+const createKey = (name: string) => json(['key', 'create', '--name', name])
+
+beforeAll(async () => {
+  folder = newFolder('command-line')
+  service = await startService({ JETON_DATA_DIR: join(folder, 'data') }, { clock: systemClock })
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  project = await service.project(`Club ${++made}`)
+})
+afterEach(() => rmSync(join(folder, 'jeton'), { recursive: true, force: true }))
+
+describe('API keys', () => {
+  test('a key is created from flags, and its secret is shown once and said to be', async () => {
+    const argv =
+      'key create --name pos --permissions loyalties,rewards --ip-whitelist 10.0.0.0/8 --ip-whitelist 127.0.0.1 --token-limit 5'
+    const { code, out, err } = await type(argv)
+    expect(code).toBe(0)
+    expect(out).toContain('permissions\tloyalties,rewards\n')
+    expect(out).toContain('ip_whitelist\t10.0.0.0/8,127.0.0.1\n')
+    expect(out).toMatch(/token_limit\t5\n[\s\S]*\napp_token\tjta_\S+\n$/)
+    expect(err).toMatch(/shown this once.*jeton key regenerate key_/)
+    expect((await type('key show pos')).out).not.toContain('jta_')
+  })
+
+  test('it is found by id, app id and name, and everything can be done to it', async () => {
+    const key = await createKey('pos gateway')
+    for (const name of [key.id, key.app_id, 'pos gateway'])
+      expect((await typed(['key', 'show', name])).out).toContain(key.client_id)
+    expect((await typed(['key', 'block', 'pos gateway'])).out).toContain('state\tblocked\n')
+    expect((await typed(['key', 'unblock', key.app_id])).out).toContain('state\tactive\n')
+    expect((await typed(['key', 'update', key.id, '--name', 'till'])).out).toContain('name\ttill\n')
+    const regenerated = await type('key regenerate till --grace-seconds 60')
+    expect(regenerated.out).toMatch(/app_token\tjta_/)
+    expect(regenerated.out).not.toContain(key.app_token)
+    expect((await type('key revoke-tokens till')).code).toBe(0)
+    expect((await type('key delete till --yes')).out).toContain('state\tdeleted\n')
+    expect((await type('key list')).out).toBe('')
+    expect((await type('key list --state deleted --quiet')).out).toBe(`${key.id}\n`)
+  })
+
+  test('a nullable field is emptied by null and a list by nothing', async () => {
+    await type('key create --name pos --token-limit 5 --ip-whitelist 10.0.0.1')
+    const { out } = await typed([
+      'key',
+      'update',
+      'pos',
+      '--token-limit',
+      'null',
+      '--ip-whitelist',
+      '',
+      '--json',
+    ])
+    expect(JSON.parse(out)).toMatchObject({ token_limit: null, ip_whitelist: [] })
+  })
+
+  test('the body may come as JSON, from a file or from standard input, and flags go over it', async () => {
+    const file = join(folder, 'key.json')
+    writeFileSync(file, '{"name":"from file","token_limit":7}')
+    const fields = async (argv: string[], input = '') =>
+      JSON.parse((await typed(['key', 'create', '--json', ...argv], { input })).out)
+    expect(await fields(['--data', '{"name":"plain"}'])).toMatchObject({ name: 'plain' })
+    expect(await fields(['--data', `@${file}`, '--token-limit', '8'])).toMatchObject({
+      name: 'from file',
+      token_limit: 8,
+    })
+    expect(await fields(['--data', '-'], '{"name":"piped"}')).toMatchObject({ name: 'piped' })
+    expect((await typed(['key', 'create', '--data', '{"name"'])).code).toBe(2)
+  })
+
+  test('a name that two keys have is refused and both are listed', async () => {
+    const [first, second] = [await createKey('twin'), await createKey('twin')]
+    const { code, err } = await type('key block twin')
+    expect(code).toBe(2)
+    expect(err).toContain(first.id)
+    expect(err).toContain(second.id)
+    expect((await type('key list --state blocked')).out).toBe('')
+  })
+
+  test('a name that no key has ends with 3 and the one that was probably meant', async () => {
+    await createKey('Quickstart')
+    expect(await type('key show Quikstart')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('Did you mean Quickstart?'),
+    })
+    expect(await type('key show key_0000000000000000')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/Request v-[0-9a-f]{18}/),
+    })
+  })
+
+  test('a list of ids feeds the next command, page after page', async () => {
+    for (let n = 0; n < 12; n++) await createKey(`key ${n}`)
+    const first = await type('key list --quiet')
+    expect(first.out.match(/^key_\w+$/gm)).toHaveLength(10)
+    expect(first.err).toContain('10 of 12')
+    const all = await type('key list --quiet --all')
+    expect(all.out.match(/^key_\w+$/gm)).toHaveLength(12)
+    expect(all.err).toBe('')
+  })
+})
+
+describe('deleting', () => {
+  test('where nobody can be asked it is refused, and nothing is deleted', async () => {
+    await createKey('pos')
+    expect(await type('key delete pos')).toMatchObject({ code: 2, err: expect.stringContaining('--yes') })
+    expect((await type('key show pos')).out).toContain('state\tactive\n')
+  })
+
+  test('a person is asked, and only a yes deletes', async () => {
+    await createKey('pos')
+    expect(await type('key delete pos', { answers: [''] })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Nothing was deleted.'),
+    })
+    expect((await type('key show pos')).out).toContain('state\tactive\n')
+    expect((await type('key delete pos', { answers: ['y'] })).code).toBe(0)
+  })
+
+  test('a project wants its name repeated, and --yes does it', async () => {
+    const other = await service.project('Other club')
+    expect((await typed(['project', 'delete', other.id], { answers: ['y'] })).code).toBe(1)
+    expect((await typed(['project', 'delete', other.id], { answers: ['Other club'] })).code).toBe(0)
+    const third = await service.project('Third club')
+    expect(await typed(['project', 'delete', third.name, '--yes'])).toMatchObject({ code: 0, out: '' })
+    expect((await typed(['project', 'show', third.id])).code).toBe(3)
+  })
+})
+
+describe('projects and operators', () => {
+  test('a project is created, listed, renamed and read', async () => {
+    const { id } = await json(['project', 'create', '--name', 'Fresh'])
+    expect((await type('project list --name Fresh')).out).toMatch(new RegExp(`^${id}\tFresh\t0\t1000\t`))
+    expect((await type('project update Fresh --name Fresher')).out).toContain('name\tFresher\n')
+    expect((await json(['project', 'show', 'Fresher'])).id).toBe(id)
+  })
+
+  test('an operator is created, can work, gets another token and is deleted by name', async () => {
+    const { id, token } = await json(['operator', 'create', '--name', 'anna'])
+    const asAnna = { env: { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } }
+    expect((await type('operator list --quiet', asAnna)).out.split('\n')).toContain(id)
+    expect((await type('operator regenerate anna')).out).toMatch(/token\tjtm_/)
+    expect(await type('operator list', asAnna)).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('came from JETON_MANAGEMENT_ID'),
+    })
+    expect(await type('operator delete anna --yes --quiet')).toMatchObject({ code: 0, out: 'anna\n' })
+    expect((await type('operator show anna')).code).toBe(3)
+  })
+
+  test('without a project named anywhere the choice is listed', async () => {
+    const { code, err } = await type('key list', { env: { JETON_PROJECT: '' } })
+    expect(code).toBe(2)
+    expect(err).toContain(project.id)
+    expect(
+      (await typed(['key', 'list', '--project', project.id], { env: { JETON_PROJECT: 'nonsense' } })).code,
+    ).toBe(0)
+  })
+
+  test('the audit log is that of all, or with --project of one', async () => {
+    await createKey('pos')
+    expect((await type('audit list --limit 1')).out).toContain('api_key.created')
+    const other = await service.project('Audited')
+    const { out } = await typed(['audit', 'list', '--project', other.id])
+    expect(out).toContain('project.created')
+    expect(out).not.toContain('api_key.created')
+  })
+})
+
+describe('output', () => {
+  test('--json is the answer of the API, byte for byte', async () => {
+    await createKey('pos')
+    const { text } = await service.manage('GET', `/projects/${project.id}/api-keys`)
+    expect((await type('key list --json')).out).toBe(`${text}\n`)
+  })
+
+  test('a person gets a table with headings and relative times, a program neither', async () => {
+    await createKey('pos')
+    const now = Date.now() + 90_000
+    const table = (
+      await typed(['project', 'list', '--name', project.name], { isTTY: true, now, env: { NO_COLOR: '1' } })
+    ).out
+    expect(table).toMatch(/^ID\s+NAME\s+ACTIVE TOKENS\s+TOKEN LIMIT\s+CREATED\n/)
+    expect(table).toContain('1 min ago')
+    const lines = (await type('key list')).out
+    expect(lines).toMatch(/^key_\w+\tpos\tactive\tapi\t0\t\n$/)
+  })
+
+  test('--quiet prints the id and still does not lose the secret', async () => {
+    const { out, err } = await type('key create --name pos --quiet')
+    expect(out).toMatch(/^key_\w+\n$/)
+    expect(err).toMatch(/app_token {2}jta_/)
+  })
+
+  test('--curl sends nothing and shows no secret', async () => {
+    const { code, out } = await typed(['key', 'create', '--name', "it's", '--curl'])
+    expect(code).toBe(0)
+    expect(out).toContain(`curl -s '${service.url}/management/v1/projects/${project.id}/api-keys'`)
+    expect(out).toContain('X-Management-Token: $JETON_MANAGEMENT_TOKEN')
+    expect(out).toContain(`-d '{"name":"it'\\''s"}'`)
+    expect(out).not.toContain(OPERATOR.token)
+    expect((await type('key list')).out).toBe('')
+  })
+
+  test('--curl needs neither a credential nor a server where ids are given', async () => {
+    const argv = ['key', 'block', 'key_0000000000000000', '--project', 'proj_0000000000000000', '--curl']
+    const { code, out } = await jeton(argv, { env: { XDG_CONFIG_HOME: folder } })
+    expect(code).toBe(0)
+    expect(out).toContain(
+      "-X POST 'http://127.0.0.1:8080/management/v1/projects/proj_0000000000000000/api-keys/key_0000000000000000/block'",
+    )
+  })
+
+  test('the raw call prints what came', async () => {
+    const { text } = await service.manage('GET', `/projects/${project.id}`)
+    expect((await type(`api get /management/v1/projects/${project.id}`)).out).toBe(`${text}\n`)
+    expect((await typed(['api', 'GET', 'management'])).code).toBe(2)
+    expect((await typed(['api', 'GET', '/management/v1/nothing'])).code).toBe(3)
+  })
+})
+
+describe('tokens', () => {
+  const pairOf = (key: { app_id: string; app_token: string }) => [
+    '--app-id',
+    key.app_id,
+    '--app-token',
+    key.app_token,
+  ]
+
+  test('one is issued, introspected, listed by the name of its key, and revoked by its value', async () => {
+    const key = await createKey('pos')
+    const issued = await typed(['token', 'issue', '--scope', 'loyalties,rewards', '--quiet', ...pairOf(key)])
+    const token = issued.out.trim()
+    expect(token).toMatch(/^jtn_/)
+    const introspected = await typed(['token', 'introspect', token, ...pairOf(key)])
+    expect(introspected.out).toContain('scope\tloyalties rewards\n')
+    expect(introspected.out).not.toContain(token)
+    expect((await type('token list --key pos')).out).toMatch(/^tok_[0-9a-f]{24}\t/)
+    expect((await type('token usage')).out).toMatch(/active_tokens\t1\n[\s\S]*\tpos\t1\t/)
+    // Without a project: the token names its own.
+    const revoked = await typed(['token', 'revoke', token], { env: { JETON_PROJECT: '' } })
+    expect(revoked.code).toBe(0)
+    expect(revoked.out + revoked.err).not.toContain(token)
+    expect((await typed(['token', 'introspect', token, '--quiet', ...pairOf(key)])).out).toBe('inactive\n')
+    expect((await typed(['token', 'revoke', token])).code).toBe(3)
+    expect((await typed(['token', 'revoke', token.slice(0, -3)])).code).toBe(2)
+  })
+
+  test('the secret may come from standard input, and --curl shows neither it nor the token', async () => {
+    const key = await createKey('pos')
+    const issued = await typed(['token', 'issue', '--app-id', key.app_id, '--quiet'], {
+      input: `${key.app_token}\n`,
+    })
+    const token = issued.out.trim()
+    const { out } = await typed(['token', 'introspect', token, '--curl', ...pairOf(key)])
+    expect(out).toContain('"token=$TOKEN"')
+    expect(out).not.toContain(token)
+    expect(out).not.toContain(key.app_token)
+  })
+
+  test('at the limit it ends with 75 and says when to try again', async () => {
+    const key = await json(['key', 'create', '--name', 'pos', '--token-limit', '1'])
+    expect((await typed(['token', 'issue', ...pairOf(key)])).code).toBe(0)
+    expect(await typed(['token', 'issue', ...pairOf(key)])).toMatchObject({
+      code: 75,
+      err: expect.stringMatching(/Try again in \d+ s\./),
+    })
+  })
+})
+
+describe('explain', () => {
+  test('a refusal is told step by step, with names and with what to type', async () => {
+    const key = await createKey('pos')
+    const refused = await service.issue({ appId: key.app_id, appToken: 'wrong' })
+    const { code, out } = await typed(['explain', refused.body.request_id])
+    expect(code).toBe(0)
+    expect(out).toContain('POST /v1/oauth/token')
+    expect(out).toContain(`key "pos" of project ${project.name}`)
+    expect(out).toContain('✓ the app id belongs to a key')
+    expect(out).toContain('✗ the secret is not one that this key had lately')
+    expect(out).toContain('→ ')
+    expect(out).toContain('jeton key regenerate pos')
+  })
+
+  test('a refusal in the command line itself names its own explanation', async () => {
+    const key = await createKey('pos')
+    const { code, err } = await typed(['token', 'issue', '--app-id', key.app_id, '--app-token', 'wrong'])
+    expect(code).toBe(4)
+    expect(err).toMatch(/jeton explain v-[0-9a-f]{18}/)
+  })
+
+  test('a request that is not on record ends with 3', async () => {
+    expect(await type('explain v-000000000000000000')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('no refusal on record'),
+    })
+  })
+})
+
+describe('getting in', () => {
+  const bare = (argv: string[], around: Partial<Surroundings> = {}) =>
+    jeton(argv, { ...around, env: { XDG_CONFIG_HOME: folder, ...around.env } })
+
+  test('without a credential it ends with 4 and says how to get one', async () => {
+    expect(await bare(['key', 'list'])).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('jeton login'),
+    })
+    expect((await bare(['key', 'list', '--url', service.url, '--management-id', 'x'])).code).toBe(2)
+    const half = await bare(['key', 'list'], { env: { JETON_MANAGEMENT_ID: 'x' } })
+    expect(half).toMatchObject({ code: 78, err: expect.stringContaining('go together') })
+  })
+
+  test('login keeps a credential that works, for its owner only, and project use a project', async () => {
+    const argv = ['login', '--url', `${service.url}/`, '--id', OPERATOR.id]
+    expect((await bare([...argv, '--token', 'wrong'])).code).toBe(4)
+    expect((await bare(['key', 'list'])).code).toBe(4)
+    expect((await bare(argv, { input: `${OPERATOR.token}\n` })).code).toBe(0)
+    expect(statSync(join(folder, 'jeton', 'config.json')).mode & 0o777).toBe(0o600)
+    await createKey('pos')
+    expect((await bare(['key', 'list'])).code).toBe(2)
+    expect((await bare(['project', 'use', project.name])).code).toBe(0)
+    expect((await bare(['key', 'list'])).out).toContain('\tpos\t')
+  })
+
+  test('a person is asked for what is missing, the token without an echo', async () => {
+    const { code, err } = await bare(['login'], { answers: [service.url, OPERATOR.id, OPERATOR.token] })
+    expect(code).toBe(0)
+    expect(err).not.toContain(OPERATOR.token)
+    expect(JSON.parse(readFileSync(join(folder, 'jeton', 'config.json'), 'utf8')).default).toBe(service.url)
+  })
+
+  test('a default project that is gone is named as such', async () => {
+    const other = await service.project('Short-lived')
+    await bare([
+      'login',
+      '--url',
+      service.url,
+      '--id',
+      OPERATOR.id,
+      '--token',
+      OPERATOR.token,
+      '--project',
+      other.name,
+    ])
+    await typed(['project', 'delete', other.id, '--yes'])
+    expect(await bare(['key', 'list'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('jeton project use'),
+    })
+  })
+})
+
+describe('what can go wrong on the way', () => {
+  const answering = async (status: number, headers: Record<string, string>, body: string) => {
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      seen.push(request.url ?? '')
+      response.writeHead(status, headers).end(body)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const close = () => new Promise((resolve) => server.close(resolve).closeAllConnections())
+    return { url, seen, close }
+  }
+
+  test('a server that is not there is 69', async () => {
+    const { url, close } = await answering(200, {}, '')
+    await close()
+    expect(await typed(['operator', 'list', '--url', url])).toMatchObject({
+      code: 69,
+      err: expect.stringMatching(/connection refused[\s\S]*npm start/),
+    })
+  })
+
+  test('a server that asks for patience is 75, with the seconds', async () => {
+    const { url, close } = await answering(
+      503,
+      { 'retry-after': '5' },
+      '{"message":"Not now.","key":"temporarily_unavailable"}',
+    )
+    expect(await typed(['operator', 'list', '--url', url])).toMatchObject({
+      code: 75,
+      err: 'Not now.\nTry again in 5 s.\n',
+    })
+    await close()
+  })
+
+  test('what is not Jeton is told from it, and a redirect is not followed with the credential', async () => {
+    const page = await answering(200, { 'content-type': 'text/html' }, '<html>')
+    expect(await typed(['operator', 'list', '--url', page.url])).toMatchObject({
+      code: 69,
+      err: expect.stringContaining('does not answer like Jeton'),
+    })
+    const redirect = await answering(302, { location: `${page.url}/stolen` }, 'moved')
+    expect((await typed(['operator', 'list', '--url', redirect.url])).code).toBe(69)
+    expect(page.seen).not.toContain('/stolen')
+    await Promise.all([page.close(), redirect.close()])
+  })
+
+  test('nothing that a server says can steer the terminal', async () => {
+    const list = {
+      object: 'list',
+      data: [{ id: 'op_1', name: 'a\u001b[2Jb\tc' }],
+      total: 1,
+      next_cursor: null,
+    }
+    const { url, close } = await answering(200, { 'content-type': 'application/json' }, JSON.stringify(list))
+    for (const isTTY of [true, false]) {
+      const { out } = await typed(['operator', 'list', '--url', url], { isTTY, env: { NO_COLOR: '1' } })
+      expect(out).not.toContain('\u001b')
+      expect(out).toContain('a [2Jb c')
+    }
+    await close()
+  })
+})

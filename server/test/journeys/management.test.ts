@@ -1,0 +1,624 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eachEngine } from '../engines.ts'
+import { type Answer, OPERATOR, type Pair, send, startService } from '../service.ts'
+import { TestClock } from '../test-clock.ts'
+import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const PROJECT_FIELDS = ['active_tokens', 'created_at', 'id', 'name', 'object', 'token_limit', 'updated_at']
+const KEY_FIELDS = [
+  'active_tokens',
+  'app_id',
+  'app_token_last4',
+  'client_id',
+  'created_at',
+  'id',
+  'ip_whitelist',
+  'last_used_at',
+  'name',
+  'object',
+  'permissions',
+  'project_id',
+  'regenerated_at',
+  'state',
+  'token_limit',
+  'updated_at',
+]
+const OPERATOR_FIELDS = ['created_at', 'id', 'last_used_at', 'name', 'object', 'token_last4']
+
+const fieldsOf = (body: object) => Object.keys(body).sort()
+const namesOf = ({ body }: Answer): string[] => body.data.map((one: { name: string }) => one.name)
+const idsOf = ({ body }: Answer): string[] => body.data.map((one: { id: string }) => one.id)
+
+eachEngine((engine) => {
+  let service: TimedService
+  beforeAll(async () => {
+    service = await startTimedService(engine)
+  })
+  afterAll(() => service.stop())
+
+  let made = 0
+  const newProject = () => service.project(`Project ${++made}`)
+  const newKey = async (fields?: Record<string, unknown>) => service.key((await newProject()).id, fields)
+  const isActive = async (pair: Pair, token: string) => (await service.introspect(pair, token)).body.active
+  const tokenOf = async (pair: Pair): Promise<string> => (await service.issue(pair)).body.access_token
+  const asOperator = (id: string, token: string, path = '/operators') =>
+    send(`${service.url}/management/v1${path}`, {
+      headers: { 'x-management-id': id, 'x-management-token': token },
+    })
+
+  describe('a project', () => {
+    test('has the fields of the contract, and reads the same as it was answered at its creation', async () => {
+      const created = await service.manage('POST', '/projects', { name: 'Club Europe' })
+      expect(created.status).toBe(201)
+      expect(fieldsOf(created.body)).toEqual(PROJECT_FIELDS)
+      expect(created.body).toMatchObject({
+        object: 'project',
+        name: 'Club Europe',
+        token_limit: 1000,
+        active_tokens: 0,
+      })
+      expect(created.body.id).toMatch(/^proj_\w{16}$/)
+      expect(created.body.created_at).toMatch(ISO)
+      expect((await service.manage('GET', `/projects/${created.body.id}`)).body).toEqual(created.body)
+      expect((await service.manage('GET', '/projects?name=Club%20Europe')).body.data).toEqual([created.body])
+    })
+
+    test('shows how many of its tokens are active', async () => {
+      const project = await newProject()
+      const key = await service.key(project.id)
+      await tokenOf(key)
+      const dead = await tokenOf(key)
+      await service.form('/v1/oauth/token/revoke', { token: dead }, key)
+      expect((await service.manage('GET', `/projects/${project.id}`)).body.active_tokens).toBe(1)
+    })
+
+    test('can be renamed; its id and creation stay', async () => {
+      const project = await newProject()
+      await service.advance(1_000)
+      const renamed = await service.manage('PATCH', `/projects/${project.id}`, { name: 'Émile & Søn 🎁' })
+      expect(renamed.status).toBe(200)
+      expect(renamed.body).toEqual({
+        ...project,
+        name: 'Émile & Søn 🎁',
+        updated_at: renamed.body.updated_at,
+      })
+      expect(Date.parse(renamed.body.updated_at)).toBeGreaterThan(Date.parse(renamed.body.created_at))
+      expect((await service.manage('GET', `/projects/${project.id}`)).body).toEqual(renamed.body)
+    })
+
+    test('never shares its name, also when many ask for it at once', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => service.manage('POST', '/projects', { name: 'Wanted' })),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+      expect(answers.find(({ status }) => status === 409)!.body).toMatchObject({ key: 'duplicate_found' })
+      const other = await newProject()
+      const taken = await service.manage('PATCH', `/projects/${other.id}`, { name: 'Wanted' })
+      expect([taken.status, taken.body.key]).toEqual([409, 'duplicate_found'])
+      expect((await service.manage('GET', `/projects/${other.id}`)).body.name).toBe(other.name)
+      expect((await service.manage('GET', '/projects?name=Wanted')).body.total).toBe(1)
+    })
+
+    test('is not deleted without exactly its name in the body', async () => {
+      const project = await newProject()
+      const path = `/projects/${project.id}`
+      for (const body of [
+        undefined,
+        {},
+        { name: project.name.toLowerCase() },
+        { name: `${project.name} ` },
+      ]) {
+        const refused = await service.manage('DELETE', path, body)
+        expect([refused.status, refused.body.details ?? ''], JSON.stringify(body)).toEqual([
+          400,
+          expect.stringContaining('name'),
+        ])
+      }
+      expect((await service.manage('GET', path)).status).toBe(200)
+    })
+
+    test('takes its keys and tokens along at once when it is deleted, and frees its name', async () => {
+      const project = await newProject()
+      const key = await service.key(project.id)
+      const token = await tokenOf(key)
+      expect(await isActive(key, token)).toBe(true)
+      const gone = await service.manage('DELETE', `/projects/${project.id}`, { name: project.name })
+      expect([gone.status, gone.text]).toEqual([204, ''])
+
+      expect((await service.issue(key)).status).toBe(401)
+      expect((await service.introspect(key, token)).status).toBe(401)
+      const asked = await service.form('/v1/oauth/introspect', { token }, undefined, {
+        authorization: `Bearer ${token}`,
+      })
+      expect(asked.status).toBe(401)
+      for (const path of ['', '/api-keys', `/api-keys/${key.id}`, '/tokens', '/token-usage', '/refusals'])
+        expect((await service.manage('GET', `/projects/${project.id}${path}`)).status, path).toBe(404)
+      expect(
+        (await service.manage('POST', `/projects/${project.id}/api-keys`, { name: 'late' })).status,
+      ).toBe(404)
+      expect((await service.manage('DELETE', `/projects/${project.id}`, { name: project.name })).status).toBe(
+        404,
+      )
+
+      const again = await service.project(project.name)
+      expect(again.id).not.toBe(project.id)
+      expect(
+        (await service.manage('GET', `/projects?name=${encodeURIComponent(project.name)}`)).body.total,
+      ).toBe(1)
+    })
+
+    test('leaves only its audit log behind once every process must have heard of its deletion', async () => {
+      const own = await startTimedService(engine)
+      const project = await own.project('Short')
+      const key = await own.key(project.id)
+      await own.issue(key)
+      await own.issue({ ...key, appToken: 'wrong' })
+      await own.manage('DELETE', `/projects/${project.id}`, { name: 'Short' })
+      await own.jump(16 * 60_000)
+      await expect
+        .poll(async () => {
+          await own.advance(10_000)
+          const { audit_log, ...rest } = await everythingIn(own.service.db)
+          return [
+            audit_log!.some((row) => row.includes(project.id)),
+            JSON.stringify(rest).includes(project.id),
+          ]
+        })
+        .toEqual([true, false])
+      expect((await own.manage('GET', `/projects/${project.id}/audit-log`)).body.total).toBe(3)
+      await own.stop()
+    })
+  })
+
+  describe('lists', () => {
+    test('are newest first, with the whole number, in pages that show each entry exactly once', async () => {
+      const project = await newProject()
+      const names: string[] = []
+      for (let i = 0; i < 12; i++) {
+        await service.key(project.id, { name: `key ${i}` })
+        await service.advance(1)
+        names.unshift(`key ${i}`)
+      }
+      const page = (query: string) => service.manage('GET', `/projects/${project.id}/api-keys${query}`)
+      const whole = await page('')
+      expect(fieldsOf(whole.body)).toEqual(['data', 'data_ref', 'next_cursor', 'object', 'total'])
+      expect(whole.body).toMatchObject({ object: 'list', data_ref: 'data', total: 12, next_cursor: null })
+      expect(namesOf(whole)).toEqual(names.slice(0, 10))
+      const pages = await Promise.all([1, 2, 3, 4].map((n) => page(`?limit=5&page=${n}`)))
+      expect(pages.map((one) => one.body.total)).toEqual([12, 12, 12, 12])
+      expect(pages.map(namesOf)).toEqual([names.slice(0, 5), names.slice(5, 10), names.slice(10), []])
+      expect(namesOf(await page('?limit=100'))).toEqual(names)
+      expect(namesOf(await page('?name=key%203'))).toEqual(['key 3'])
+    })
+
+    test('of one project hold nothing of another', async () => {
+      const [one, other] = [await newProject(), await newProject()]
+      const key = await service.key(one.id)
+      await tokenOf(key)
+      for (const path of ['api-keys', 'tokens']) {
+        expect((await service.manage('GET', `/projects/${one.id}/${path}`)).body.total, path).toBe(1)
+        expect((await service.manage('GET', `/projects/${other.id}/${path}`)).body, path).toMatchObject({
+          total: 0,
+          data: [],
+        })
+      }
+    })
+  })
+
+  describe('an API key', () => {
+    test('has the defaults and the fields of the contract, and its secret appears in the answer to its creation only', async () => {
+      const project = await newProject()
+      const { status, body } = await service.manage('POST', `/projects/${project.id}/api-keys`, {
+        name: 'shop',
+      })
+      expect(status).toBe(201)
+      const { app_token, ...rest } = body
+      expect(fieldsOf(rest)).toEqual(KEY_FIELDS)
+      expect(rest).toMatchObject({
+        object: 'api_key',
+        project_id: project.id,
+        name: 'shop',
+        permissions: ['api'],
+        ip_whitelist: [],
+        token_limit: null,
+        state: 'active',
+        active_tokens: 0,
+        regenerated_at: null,
+        last_used_at: null,
+        app_token_last4: app_token.slice(-4),
+      })
+      expect(app_token).toMatch(/^jta_[\w-]{49}$/)
+      expect(rest.id).toMatch(/^key_\w{16}$/)
+      expect(rest.app_id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+      const path = `/projects/${project.id}/api-keys`
+      expect((await service.manage('GET', `${path}/${rest.id}`)).body).toEqual(rest)
+      expect((await service.manage('GET', path)).body.data).toEqual([rest])
+    })
+
+    test('takes permissions, whitelist and a limit at its creation and later, and keeps what is not named', async () => {
+      const fields = {
+        permissions: ['vouchers', 'client_api'],
+        ip_whitelist: ['10.0.0.0/8', '::1'],
+        token_limit: 7,
+      }
+      const key = await newKey(fields)
+      expect((await service.manage('GET', key.path)).body).toMatchObject(fields)
+      await service.advance(1_000)
+      const changes = [
+        { permissions: ['rewards'] },
+        { ip_whitelist: [] },
+        { token_limit: 1000 },
+        { token_limit: null },
+        { name: 'new' },
+      ]
+      let expected = (await service.manage('GET', key.path)).body
+      for (const change of changes) {
+        const { status, body } = await service.manage('PATCH', key.path, change)
+        expected = { ...expected, ...change, updated_at: body.updated_at }
+        expect([status, body]).toEqual([200, expected])
+      }
+      expect(Date.parse(expected.updated_at)).toBeGreaterThan(Date.parse(expected.created_at))
+    })
+
+    const REFUSED: [string, object, string][] = [
+      ['an unknown permission', { permissions: ['reward'] }, 'rewards'],
+      ['a permission in the wrong case', { permissions: ['skus'] }, 'SKUs'],
+      ['permissions in one text', { permissions: 'vouchers' }, 'list'],
+      ['no permission at all', { permissions: [] }, 'at least 1'],
+      ['a permission with a space', { permissions: ['vouchers rewards'] }, 'not a scope'],
+      ['a range that is none', { ip_whitelist: ['10.0.0.1', '10.0.0.0/33'] }, 'entry 2 of 2'],
+      ['a host name', { ip_whitelist: ['shop.example'] }, 'not an address'],
+      ['an address with a port', { ip_whitelist: ['10.0.0.1:80'] }, 'not an address'],
+      ['an octal address', { ip_whitelist: ['010.0.0.1'] }, 'not an address'],
+      ['an empty entry', { ip_whitelist: [''] }, 'not an address'],
+      ['201 entries', { ip_whitelist: Array.from({ length: 201 }, () => '10.0.0.1') }, 'at most 200'],
+      ['a limit of none', { token_limit: 0 }, 'at least 1'],
+      ['a limit above the limit', { token_limit: 1001 }, 'at most 1000'],
+      ['half a limit', { token_limit: 1.5 }, 'whole number'],
+      ['a limit as text', { token_limit: '5' }, 'whole number'],
+      ['a state', { state: 'deleted' }, 'not a field'],
+      ['a secret of its own', { app_token: 'jta_mine' }, 'not a field'],
+    ]
+    test.each(REFUSED)(
+      'with %s is refused when it is set, in words, and nothing changes',
+      async (_, fields, words) => {
+        const key = await newKey()
+        const before = await everythingIn(service.service.db)
+        const created = await service.manage('POST', key.path.replace(/\/key_\w+$/, ''), {
+          name: 'x',
+          ...fields,
+        })
+        const changed = await service.manage('PATCH', key.path, fields)
+        for (const { status, body } of [created, changed]) {
+          expect([status, body.key]).toEqual([400, 'invalid_payload'])
+          expect(`${body.message} ${body.details}`).toContain(words)
+        }
+        expect(await everythingIn(service.service.db)).toEqual(before)
+      },
+    )
+
+    test('that is blocked is refused, kills its tokens for good, and may issue again once it is unblocked', async () => {
+      const key = await newKey()
+      const token = await tokenOf(key)
+      const blocked = await service.manage('POST', `${key.path}/block`)
+      expect([blocked.status, blocked.body.state, blocked.body.active_tokens]).toEqual([200, 'blocked', 0])
+      expect((await service.issue(key)).body.key).toBe('api_key_blocked')
+      const unblocked = await service.manage('POST', `${key.path}/unblock`)
+      expect([unblocked.status, unblocked.body.state]).toEqual([200, 'active'])
+      expect(await isActive(key, token)).toBe(false)
+      expect(await isActive(key, await tokenOf(key))).toBe(true)
+    })
+
+    test('that is blocked or unblocked twice is as after the first time, with one entry in the audit log', async () => {
+      const key = await newKey()
+      for (const verb of ['block', 'unblock']) {
+        const [first, second] = [
+          await service.manage('POST', `${key.path}/${verb}`),
+          await service.manage('POST', `${key.path}/${verb}`),
+        ]
+        expect([second.status, second.body]).toEqual([200, first.body])
+        const action = verb === 'block' ? 'api_key.blocked' : 'api_key.unblocked'
+        expect(
+          (await service.manage('GET', `/audit-log?subject=${key.id}&action=${action}`)).body.total,
+        ).toBe(1)
+      }
+    })
+
+    test('that is regenerated keeps ids and live tokens, and its old secret stops at once without a grace', async () => {
+      const key = await newKey()
+      const token = await tokenOf(key)
+      const { status, body } = await service.manage('POST', `${key.path}/regenerate`)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        id: key.id,
+        app_id: key.app_id,
+        client_id: key.client_id,
+        app_token_last4: body.app_token.slice(-4),
+      })
+      expect(body.regenerated_at).toMatch(ISO)
+      expect(body.app_token).not.toBe(key.app_token)
+      expect((await service.issue(key)).status).toBe(401)
+      const renewed = { appId: key.appId, appToken: body.app_token }
+      expect(await isActive(renewed, token)).toBe(true)
+      expect((await service.issue(renewed)).body.client_id).toBe(key.client_id)
+      expect((await service.manage('GET', key.path)).text).not.toContain(body.app_token)
+    })
+
+    test('that is regenerated with a grace takes the previous secret until the grace ends, to the second', async () => {
+      const key = await newKey()
+      const { body } = await service.manage('POST', `${key.path}/regenerate`, { grace_seconds: 60 })
+      const renewed = { appId: key.appId, appToken: body.app_token }
+      await service.advance(59_999)
+      expect([(await service.issue(key)).status, (await service.issue(renewed)).status]).toEqual([200, 200])
+      await service.advance(1)
+      expect([(await service.issue(key)).status, (await service.issue(renewed)).status]).toEqual([401, 200])
+    })
+
+    test('that is regenerated again ends the earlier grace at once', async () => {
+      const first = await newKey()
+      const regenerated = await service.manage('POST', `${first.path}/regenerate`, { grace_seconds: 86_400 })
+      const second = { appId: first.appId, appToken: regenerated.body.app_token }
+      expect((await service.issue(first)).status).toBe(200)
+      const again = await service.manage('POST', `${first.path}/regenerate`, { grace_seconds: 86_400 })
+      const third = { appId: first.appId, appToken: again.body.app_token }
+      const statuses = await Promise.all(
+        [first, second, third].map(async (pair) => (await service.issue(pair)).status),
+      )
+      expect(statuses).toEqual([401, 200, 200])
+    })
+
+    test.each([-1, 86_401, 0.5, '60', null, true])(
+      'is not regenerated with a grace of %j',
+      async (grace_seconds) => {
+        const key = await newKey()
+        const refused = await service.manage('POST', `${key.path}/regenerate`, { grace_seconds })
+        expect([refused.status, refused.body.key]).toEqual([400, 'invalid_payload'])
+        expect(refused.body.message).toContain('grace_seconds')
+        expect((await service.issue(key)).status).toBe(200)
+      },
+    )
+
+    test('loses all its live tokens by revoke-tokens, and none that it issues afterwards', async () => {
+      const key = await newKey()
+      const tokens = [await tokenOf(key), await tokenOf(key)]
+      const revoked = await service.manage('POST', `${key.path}/revoke-tokens`)
+      expect([revoked.status, revoked.body.state, revoked.body.active_tokens]).toEqual([200, 'active', 0])
+      for (const token of tokens) expect(await isActive(key, token)).toBe(false)
+      expect(await isActive(key, await tokenOf(key))).toBe(true)
+    })
+
+    test('that is deleted stays readable, is listed only where deleted ones are asked for, and nothing changes it', async () => {
+      const project = await newProject()
+      const [kept, key] = [
+        await service.key(project.id, { name: 'kept' }),
+        await service.key(project.id, { name: 'gone' }),
+      ]
+      const token = await tokenOf(key)
+      const deleted = await service.manage('DELETE', key.path)
+      expect([deleted.status, deleted.body.state, deleted.body.active_tokens]).toEqual([200, 'deleted', 0])
+      expect((await service.manage('GET', key.path)).body).toEqual(deleted.body)
+      expect((await service.issue(key)).status).toBe(401)
+      expect(await isActive(kept, token)).toBe(false)
+      const list = (query: string) => service.manage('GET', `/projects/${project.id}/api-keys${query}`)
+      expect(idsOf(await list(''))).toEqual([kept.id])
+      expect(idsOf(await list('?state=deleted'))).toEqual([key.id])
+      const verbs = ['block', 'unblock', 'regenerate', 'revoke-tokens'].map(
+        (verb) => ['POST', `${key.path}/${verb}`] as const,
+      )
+      for (const [method, path] of [['DELETE', key.path], ['PATCH', key.path], ...verbs] as const) {
+        const refused = await service.manage(method, path, method === 'PATCH' ? { name: 'back' } : undefined)
+        expect([refused.status, refused.body.key], path).toEqual([409, 'invalid_state'])
+      }
+      expect((await service.manage('GET', key.path)).body).toEqual(deleted.body)
+    })
+
+    test('is found by its state', async () => {
+      const project = await newProject()
+      const [active, blocked] = [await service.key(project.id), await service.key(project.id)]
+      await service.manage('POST', `${blocked.path}/block`)
+      const list = async (state: string) =>
+        idsOf(await service.manage('GET', `/projects/${project.id}/api-keys?state=${state}`))
+      expect([await list('active'), await list('blocked'), await list('deleted')]).toEqual([
+        [active.id],
+        [blocked.id],
+        [],
+      ])
+    })
+
+    test('shows when it was last used, which is no change of it', async () => {
+      const key = await newKey()
+      const before = (await service.manage('GET', key.path)).body
+      const usedAt = new Date(service.clock.now()).toISOString()
+      await tokenOf(key)
+      await service.advance(3_000)
+      await expect.poll(async () => (await service.manage('GET', key.path)).body.last_used_at).toBe(usedAt)
+      const after = (await service.manage('GET', key.path)).body
+      expect(after).toEqual({ ...before, last_used_at: usedAt, active_tokens: 1 })
+    })
+
+    test('of another project is not there, whatever is asked of it', async () => {
+      const [key, other] = [await newKey(), await newProject()]
+      const foreign = `/projects/${other.id}/api-keys/${key.id}`
+      const before = await everythingIn(service.service.db)
+      const asked: [string, string, object?][] = [
+        ['GET', foreign],
+        ['PATCH', foreign, { name: 'mine' }],
+        ['DELETE', foreign],
+        ...['block', 'unblock', 'regenerate', 'revoke-tokens'].map((verb): [string, string] => [
+          'POST',
+          `${foreign}/${verb}`,
+        ]),
+      ]
+      for (const [method, path, body] of asked) {
+        const answer = await service.manage(method, path, body)
+        expect([answer.status, answer.body.resource_id, answer.body.resource_type], path).toEqual([
+          404,
+          key.id,
+          'api_key',
+        ])
+        const unknown = await service.manage(method, path.replace(key.id, 'key_0000000000000000'), body)
+        const masked = (text: string) =>
+          text
+            .replaceAll(key.id, 'ID')
+            .replaceAll('key_0000000000000000', 'ID')
+            .replace(/v-\w{18}/, '')
+        expect(masked(answer.text)).toBe(masked(unknown.text))
+      }
+      expect(await everythingIn(service.service.db)).toEqual(before)
+    })
+  })
+
+  describe('tokens, as operators see them', () => {
+    test('are listed without their value, by key, and can be revoked one by one', async () => {
+      const project = await newProject()
+      const [one, other] = [await service.key(project.id), await service.key(project.id)]
+      const token = await tokenOf(one)
+      await tokenOf(other)
+      const list = (query = '') => service.manage('GET', `/projects/${project.id}/tokens${query}`)
+      const own = await list(`?key=${one.id}`)
+      expect([(await list()).body.total, own.body.total]).toEqual([2, 1])
+      expect(own.body.data[0]).toMatchObject({
+        object: 'token',
+        key_id: one.id,
+        client_id: one.client_id,
+        scope: 'vouchers',
+        expires_in: 900,
+      })
+      expect(own.text).not.toContain(token)
+      const path = `/projects/${project.id}/tokens/${own.body.data[0].id}`
+      expect((await service.manage('DELETE', path.replace(project.id, (await newProject()).id))).status).toBe(
+        404,
+      )
+      expect(await isActive(one, token)).toBe(true)
+      expect((await service.manage('DELETE', path)).status).toBe(204)
+      expect(await isActive(one, token)).toBe(false)
+      expect((await service.manage('DELETE', path)).status).toBe(404)
+      expect((await list()).body.total).toBe(1)
+    })
+
+    test('are counted by who holds them, most first, with when places come free', async () => {
+      const project = await newProject()
+      const usage = () => service.manage('GET', `/projects/${project.id}/token-usage`)
+      expect((await usage()).body).toMatchObject({
+        active_tokens: 0,
+        token_limit: 1000,
+        next_free_in: null,
+        keys: [],
+      })
+      const [few, many] = [
+        await service.key(project.id, { name: 'few', token_limit: 5 }),
+        await service.key(project.id, { name: 'many' }),
+      ]
+      await tokenOf(few)
+      await service.advance(10_000)
+      for (let i = 0; i < 2; i++) await tokenOf(many)
+      const { body } = await usage()
+      expect(body.active_tokens).toBe(3)
+      expect(body.keys.map((key: object) => ({ ...key, next_free_in: 0 }))).toEqual([
+        { key_id: many.id, name: 'many', active_tokens: 2, token_limit: null, next_free_in: 0 },
+        { key_id: few.id, name: 'few', active_tokens: 1, token_limit: 5, next_free_in: 0 },
+      ])
+      expect(body.next_free_in).toBe(
+        Math.min(...body.keys.map((key: { next_free_in: number }) => key.next_free_in)),
+      )
+      expect(body.next_free_in).toBeLessThanOrEqual(890)
+    })
+  })
+
+  describe('an operator', () => {
+    test('is created with a token that is shown once and opens the management API', async () => {
+      const { status, body } = await service.manage('POST', '/operators', { name: 'Ada' })
+      expect(status).toBe(201)
+      const { token, ...rest } = body
+      expect(fieldsOf(rest)).toEqual(OPERATOR_FIELDS)
+      expect(rest).toMatchObject({
+        object: 'operator',
+        name: 'Ada',
+        token_last4: token.slice(-4),
+        last_used_at: null,
+      })
+      expect(token).toMatch(/^jtm_[\w-]{49}$/)
+      expect((await service.manage('GET', `/operators/${rest.id}`)).body).toEqual(rest)
+      const list = await asOperator(rest.id, token)
+      expect(list.status).toBe(200)
+      expect(idsOf(list)).toContain(rest.id)
+      expect(list.text).not.toContain(token)
+      await service.advance(3_000)
+      await expect
+        .poll(async () => (await service.manage('GET', `/operators/${rest.id}`)).body.last_used_at)
+        .toMatch(ISO)
+    })
+
+    test('that is regenerated is let in with the new token alone, at once', async () => {
+      const { body: before } = await service.manage('POST', '/operators', { name: 'Bo' })
+      const { status, body } = await service.manage('POST', `/operators/${before.id}/regenerate`)
+      expect([status, body.id, body.token_last4]).toEqual([200, before.id, body.token.slice(-4)])
+      expect((await asOperator(before.id, before.token)).status).toBe(401)
+      expect((await asOperator(before.id, body.token)).status).toBe(200)
+    })
+
+    test('that is deleted is out at once and cannot be told from one that never was', async () => {
+      const { body } = await service.manage('POST', '/operators', { name: 'Cy' })
+      const deleted = await service.manage('DELETE', `/operators/${body.id}`)
+      expect([deleted.status, deleted.text]).toEqual([204, ''])
+      const [gone, never] = [await asOperator(body.id, body.token), await asOperator('op_never', body.token)]
+      const masked = ({ text, body: { request_id } }: Answer) => text.replace(request_id, '')
+      expect([gone.status, masked(gone)]).toEqual([401, masked(never)])
+      for (const method of ['GET', 'DELETE'])
+        expect((await service.manage(method, `/operators/${body.id}`)).status).toBe(404)
+      expect((await service.manage('POST', `/operators/${body.id}/regenerate`)).status).toBe(404)
+    })
+
+    test('that is the last one cannot be deleted, also when two delete each other at once', async () => {
+      const own = await startTimedService(engine)
+      const lonely = await own.manage('DELETE', `/operators/${OPERATOR.id}`)
+      expect([lonely.status, lonely.body.key]).toEqual([409, 'invalid_state'])
+      const { body: other } = await own.manage('POST', '/operators', { name: 'second' })
+      const headers = { 'x-management-id': other.id, 'x-management-token': other.token }
+      const both = await Promise.all([
+        own.manage('DELETE', `/operators/${other.id}`),
+        send(`${own.url}/management/v1/operators/${OPERATOR.id}`, { method: 'DELETE', headers }),
+      ])
+      expect(both.filter(({ status }) => status === 204)).toHaveLength(1)
+      expect((await everythingIn(own.service.db)).operators).toHaveLength(1)
+      await own.stop()
+    })
+
+    test('of the settings is created at the start, left alone by the next, and given the new token where it changed', async () => {
+      const env = await engine.settings()
+      const clock = new TestClock(Date.now())
+      const start = (JETON_MANAGEMENT_TOKEN: string) =>
+        startService({ ...env, JETON_MANAGEMENT_TOKEN }, { clock })
+      const tokens = ['first-token-of-the-settings-operator', 'second-token-of-the-settings-operator']
+      const letIn = async (url: string) =>
+        Promise.all(
+          tokens.map(async (token) => {
+            const headers = { 'x-management-id': OPERATOR.id, 'x-management-token': token }
+            return (await send(`${url}/management/v1/projects`, { headers })).status
+          }),
+        )
+      const seen: number[][] = []
+      for (const token of [tokens[0]!, tokens[0]!, tokens[1]!, tokens[1]!]) {
+        const own = await start(token)
+        seen.push(await letIn(own.url))
+        await own.stop()
+      }
+      expect(seen).toEqual([
+        [200, 401],
+        [200, 401],
+        [401, 200],
+        [401, 200],
+      ])
+      const own = await start(tokens[1]!)
+      const headers = { 'x-management-id': OPERATOR.id, 'x-management-token': tokens[1]! }
+      const { body } = await send(`${own.url}/management/v1/audit-log`, { headers })
+      const system = { type: 'system', id: 'settings' }
+      expect(body.data).toMatchObject([
+        { action: 'operator.regenerated', actor: system, subject: { type: 'operator', id: OPERATOR.id } },
+        { action: 'operator.created', actor: system },
+      ])
+      await own.stop()
+    })
+  })
+})

@@ -1,0 +1,408 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/platform/database/index.ts'
+import { crowd, statuses, tokensOf } from '../crowd.ts'
+import { eachEngine } from '../engines.ts'
+import type { Pair } from '../service.ts'
+import { createWorld, type World, type WorldProcess } from '../world.ts'
+
+interface Tables {
+  tokens: { project_id: string }
+}
+
+const INACTIVE = '{"active":false}'
+
+eachEngine((engine) => {
+  let world: World
+  let db: Database
+  let a: WorldProcess
+  let b: WorldProcess
+  let names = 0
+
+  beforeAll(async () => {
+    world = await createWorld(engine, 2)
+    db = await world.store.open()
+    ;[a, b] = world.processes as [WorldProcess, WorldProcess]
+  })
+  afterAll(() => world.close())
+
+  /** A project with a key, and another key to ask with. */
+  async function club(fields?: Record<string, unknown>) {
+    const project = await a.project(`Club ${names++}`)
+    return { project, key: await a.key(project.id, fields), asker: await a.key(project.id) }
+  }
+
+  const token = async (at: WorldProcess, key: Pair, scope = 'vouchers'): Promise<string> =>
+    (await at.issue(key, scope)).body.access_token
+
+  const isActive = async (at: WorldProcess, asker: Pair, accessToken: string): Promise<boolean> => {
+    const { status, text, body } = await at.introspect(asker, accessToken)
+    expect(status).toBe(200)
+    if (body.active !== true) expect(text).toBe(INACTIVE)
+    return body.active
+  }
+
+  /** What other processes have at most in normal running. */
+  async function twoSeconds(): Promise<void> {
+    await world.advance(2_000)
+    await Promise.all([a.look(), b.look()])
+  }
+
+  const everywhere = async (asker: Pair, accessToken: string) => [
+    await isActive(a, asker, accessToken),
+    await isActive(b, asker, accessToken),
+  ]
+
+  describe('a token dies for good', () => {
+    test.each([
+      ['its key is blocked', (path: string) => a.manage('POST', `${path}/block`)],
+      ['its key is deleted', (path: string) => a.manage('DELETE', path)],
+      ["its key's tokens are revoked", (path: string) => a.manage('POST', `${path}/revoke-tokens`)],
+    ])('when %s: at once where that happens, within two seconds elsewhere', async (_, change) => {
+      const { key, asker } = await club()
+      const [one, other] = [await token(a, key), await token(b, key)]
+      expect([await everywhere(asker, one), await everywhere(asker, other)]).toEqual([[true, true], [true, true]])
+      expect((await change(key.path)).status).toBe(200)
+      expect([await isActive(a, asker, one), await isActive(a, asker, other)]).toEqual([false, false])
+      await twoSeconds()
+      expect([await everywhere(asker, one), await everywhere(asker, other)]).toEqual([[false, false], [false, false]])
+    })
+
+    test('and stays dead after the key is unblocked, while the key issues new ones', async () => {
+      const { key, asker } = await club()
+      const old = await token(b, key)
+      await a.manage('POST', `${key.path}/block`)
+      expect((await b.issue(key)).body.key).toBe('api_key_blocked')
+      await a.manage('POST', `${key.path}/unblock`)
+      const fresh = await token(b, key)
+      await twoSeconds()
+      expect([await everywhere(asker, old), await everywhere(asker, fresh)]).toEqual([[false, false], [true, true]])
+      // Blocking and unblocking again finds nothing to bring back.
+      await b.manage('POST', `${key.path}/block`)
+      await b.manage('POST', `${key.path}/unblock`)
+      await twoSeconds()
+      expect([await everywhere(asker, old), await everywhere(asker, fresh)]).toEqual([[false, false], [false, false]])
+    })
+
+    test('with its project, whose keys are then like any that never were', async () => {
+      const { project, key } = await club()
+      const accessToken = await token(b, key)
+      await a.manage('DELETE', `/projects/${project.id}`, { name: project.name })
+      expect((await a.issue(key)).body.key).toBe('unauthorized')
+      await twoSeconds()
+      const bearer = { authorization: `Bearer ${accessToken}` }
+      for (const at of [a, b]) {
+        expect((await at.form('/v1/oauth/introspect', { token: accessToken }, undefined, bearer)).status).toBe(401)
+        expect((await at.issue(key)).body.key).toBe('unauthorized')
+      }
+    })
+
+    test('when 900 s have passed, to the millisecond, in every process', async () => {
+      const { key, asker } = await club()
+      await world.advance(700)
+      const { body } = await a.issue(key)
+      expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
+      await world.advance(body.expires_at * 1000 - 1 - world.now())
+      expect(await everywhere(asker, body.access_token)).toEqual([true, true])
+      await world.advance(1)
+      expect(await everywhere(asker, body.access_token)).toEqual([false, false])
+    })
+  })
+
+  describe('revoking', () => {
+    test('kills that token alone, and only the key that it was issued to can do it', async () => {
+      const { key, asker } = await club()
+      const [gone, stays] = [await token(a, key), await token(a, key)]
+      expect((await a.form('/v1/oauth/token/revoke', { token: gone }, asker)).status).toBe(404)
+      expect(await everywhere(asker, gone)).toEqual([true, true])
+      const revoked = await a.form('/v1/oauth/token/revoke', { access_token: gone }, key)
+      expect([revoked.status, revoked.text]).toEqual([204, ''])
+      expect(await isActive(a, asker, gone)).toBe(false)
+      await twoSeconds()
+      expect([await everywhere(asker, gone), await everywhere(asker, stays)]).toEqual([[false, false], [true, true]])
+    })
+
+    test('counts at once where it is done, also for those who were just reading the token from the store', async () => {
+      const { key, asker } = await club()
+      for (let round = 0; round < 30; round++) {
+        const accessToken = await token(b, key)
+        const reading = Promise.all(Array.from({ length: 4 }, () => a.introspect(asker, accessToken)))
+        for (let i = 0; i < round % 6; i++) await turn()
+        const revoked = await a.form('/v1/oauth/token/revoke', { token: accessToken }, key)
+        expect(revoked.status).toBe(204)
+        await reading
+        expect(await isActive(a, asker, accessToken)).toBe(false)
+      }
+    })
+
+    test('twice, or what is not there, is 404 without a body, and 200 as RFC 7009 has it', async () => {
+      const { key } = await club()
+      const { key: foreignKey } = await club()
+      const expired = await token(a, key)
+      await world.advance(900_000)
+      const twice = await token(a, key)
+      const nothing = [expired, twice, await token(a, foreignKey), 'jtn_malformed', `${twice}x`]
+      expect((await b.form('/v1/oauth/revoke', { token: twice }, key)).status).toBe(200)
+      for (const one of nothing) {
+        const own = await a.form('/v1/oauth/token/revoke', { token: one }, key)
+        const rfc = await a.form('/v1/oauth/revoke', { token: one, token_type_hint: 'access_token' }, key)
+        expect([own.status, own.text, rfc.status, rfc.text]).toEqual([404, '', 200, ''])
+      }
+    })
+
+    test('by a key that is blocked, or with a bearer token, is refused and kills nothing', async () => {
+      const { key, asker } = await club()
+      const accessToken = await token(a, asker)
+      const bearer = { authorization: `Bearer ${accessToken}` }
+      expect((await a.form('/v1/oauth/revoke', { token: accessToken }, undefined, bearer)).status).toBe(401)
+      await a.manage('POST', `${key.path}/block`)
+      expect((await a.form('/v1/oauth/revoke', { token: accessToken }, key)).body.key).toBe('api_key_blocked')
+      expect(await everywhere(asker, accessToken)).toEqual([true, true])
+    })
+  })
+
+  describe('regenerating a key', () => {
+    test('changes its secret only: ids and live tokens stay, the old secret is refused at once everywhere', async () => {
+      const { key, asker } = await club()
+      const accessToken = await token(b, key)
+      const { body } = await a.manage('POST', `${key.path}/regenerate`)
+      expect(body).toMatchObject({ id: key.id, app_id: key.app_id, client_id: key.client_id, state: 'active' })
+      expect(body.app_token).not.toBe(key.app_token)
+      for (const at of [a, b]) expect((await at.issue(key)).body.key).toBe('unauthorized')
+      const renewed = await b.issue({ appId: key.appId, appToken: body.app_token })
+      expect(renewed.body.client_id).toBe(key.client_id)
+      await twoSeconds()
+      expect(await everywhere(asker, accessToken)).toEqual([true, true])
+    })
+
+    test('with a grace keeps the one previous secret for that long, to the millisecond', async () => {
+      const { key } = await club()
+      await a.manage('POST', `${key.path}/regenerate`, { grace_seconds: 60 })
+      await world.advance(59_999)
+      expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([200, 200])
+      await world.advance(1)
+      expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([401, 401])
+    })
+
+    test('again ends an earlier grace', async () => {
+      const { key } = await club()
+      const { body: second } = await a.manage('POST', `${key.path}/regenerate`, { grace_seconds: 3_600 })
+      await a.manage('POST', `${key.path}/regenerate`, { grace_seconds: 3_600 })
+      const secrets = [key.appToken, second.app_token]
+      for (const at of [a, b]) {
+        const answers = await Promise.all(secrets.map((appToken) => at.issue({ appId: key.appId, appToken })))
+        expect(answers.map(({ status }) => status)).toEqual([401, 200])
+      }
+    })
+  })
+
+  describe('what is granted in one process works at once in the other, even where that one has just refused', () => {
+    test('a new key', async () => {
+      const project = await a.project(`Club ${names++}`)
+      expect((await b.issue(await a.key(project.id))).status).toBe(200)
+    })
+
+    test('a new secret', async () => {
+      const { key } = await club()
+      await b.issue(key)
+      const { body } = await a.manage('POST', `${key.path}/regenerate`)
+      const fresh = { appId: key.appId, appToken: body.app_token as string }
+      expect((await b.introspect(fresh, 'x')).text).toBe(INACTIVE)
+      expect((await b.issue(fresh)).status).toBe(200)
+    })
+
+    test('an unblocked key', async () => {
+      const { key } = await club()
+      await a.manage('POST', `${key.path}/block`)
+      expect((await b.issue(key)).body.key).toBe('api_key_blocked')
+      await a.manage('POST', `${key.path}/unblock`)
+      expect((await b.introspect(key, 'x')).text).toBe(INACTIVE)
+      expect((await b.issue(key)).status).toBe(200)
+    })
+
+    test('a wider whitelist, for the pair, for its tokens and for addresses that are asked about', async () => {
+      const { key, asker } = await club({ ip_whitelist: ['127.0.0.1'] })
+      const accessToken = await token(b, key)
+      const from = (address: string) => b.introspect(asker, accessToken, { ip_address: address })
+      expect((await from('10.0.0.1')).text).toBe(INACTIVE)
+      await a.manage('PATCH', key.path, { ip_whitelist: ['127.0.0.1', '10.0.0.0/8'] })
+      expect((await from('10.0.0.1')).body.active).toBe(true)
+
+      await a.manage('PATCH', key.path, { ip_whitelist: ['10.0.0.0/8'] })
+      await b.look()
+      expect((await b.issue(key)).body.key).toBe('ip_not_allowed')
+      await a.manage('PATCH', key.path, { ip_whitelist: [] })
+      const self = { authorization: `Bearer ${accessToken}` }
+      expect((await b.form('/v1/oauth/introspect', { token: accessToken }, undefined, self)).body.active).toBe(true)
+      expect((await b.issue(key)).status).toBe(200)
+    })
+
+    test('wider permissions', async () => {
+      const { key } = await club({ permissions: ['rewards'] })
+      expect((await b.issue(key, 'vouchers')).body.key).toBe('invalid_scope')
+      await a.manage('PATCH', key.path, { permissions: ['rewards', 'vouchers'] })
+      expect((await b.issue(key, 'vouchers')).status).toBe(200)
+    })
+  })
+
+  describe('what is taken away in one process is not granted by the other, which has not heard of it yet', () => {
+    test('a replaced secret gets no token, not even for permissions that came after it', async () => {
+      const { key } = await club({ permissions: ['rewards'] })
+      expect((await b.issue(key, 'rewards')).status).toBe(200)
+      await a.manage('POST', `${key.path}/regenerate`)
+      await a.manage('PATCH', key.path, { permissions: ['rewards', 'vouchers'] })
+      expect((await b.issue(key, 'vouchers')).body.key).toBe('unauthorized')
+    })
+
+    test('permissions and addresses that the key has lost', async () => {
+      const { key } = await club({ permissions: ['rewards', 'vouchers'] })
+      expect((await b.issue(key, 'vouchers')).status).toBe(200)
+      await a.manage('PATCH', key.path, { permissions: ['rewards'] })
+      expect((await b.issue(key, 'vouchers')).body.key).toBe('invalid_scope')
+      await a.manage('PATCH', key.path, { ip_whitelist: ['10.0.0.1'] })
+      expect((await b.issue(key, 'rewards')).body.key).toBe('ip_not_allowed')
+    })
+  })
+
+  test('a request that races with the block of its key fails, or gets a token that is dead at once', async () => {
+    const { key, asker } = await club()
+    const outcomes = { refused: 0, dead: 0 }
+    const dead: string[] = []
+    for (let round = 0; round < 20; round++) {
+      const asking = crowd([a, b], 12, key)
+      for (let i = 0; i < (round % 10) * 3; i++) await turn()
+      const blocking = a.manage('POST', `${key.path}/block`)
+      const [answers, blocked] = await Promise.all([asking, blocking])
+      expect(blocked.status).toBe(200)
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expect([answer.status, answer.body.key]).toEqual([401, 'api_key_blocked'])
+        outcomes.refused++
+      }
+      const raced = tokensOf(answers)
+      outcomes.dead += raced.length
+      expect(await Promise.all(raced.map((one) => isActive(a, asker, one)))).toEqual(raced.map(() => false))
+      expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([401, 401])
+      dead.push(...raced.slice(0, 2))
+      expect((await b.manage('POST', `${key.path}/unblock`)).status).toBe(200)
+      await a.look()
+    }
+    // Both ways of the race were taken, or this test would show nothing.
+    expect(outcomes).toEqual({ refused: expect.toSatisfy((n) => n > 0), dead: expect.toSatisfy((n) => n > 0) })
+    await twoSeconds()
+    for (const one of dead) expect(await everywhere(asker, one)).toEqual([false, false])
+  }, 40_000)
+
+  test('expired tokens are removed in batches, live ones stay, and the table does not grow', async () => {
+    const stored = async (projectIds: readonly string[]) => {
+      const rows = await db.read<Tables>().selectFrom('tokens').select('project_id').where('project_id', 'in', projectIds).execute()
+      return rows.length
+    }
+    const clubs = [await club(), await club()]
+    const projectIds = clubs.map(({ project }) => project.id)
+    /** The janitor comes every ten seconds, and takes as long as the disk does. */
+    async function storedInTheEnd(expected: number): Promise<number> {
+      for (let visits = 0; visits < 20 && (await stored(projectIds)) !== expected; visits++) await world.advance(10_000)
+      return stored(projectIds)
+    }
+    for (let i = 0; i < 2; i++) {
+      for (const { key } of clubs) expect(statuses(await crowd([a, b], 700, key))).toEqual({ 200: 700 })
+      expect(await stored(projectIds)).toBe(1_400)
+      await world.advance(600_000)
+      const { key, asker } = clubs[0]!
+      const live = await token(a, key)
+      await world.advance(400_000)
+      expect(await storedInTheEnd(1)).toBe(1)
+      expect(await everywhere(asker, live)).toEqual([true, true])
+      await world.advance(600_000)
+      expect(await storedInTheEnd(0)).toBe(0)
+    }
+  }, 40_000)
+
+  describe.runIf(engine.name === 'PostgreSQL')('with PostgreSQL', () => {
+    async function lateCommit(statement: string, parameters: string[]) {
+      const sql = postgres(world.store.env['JETON_DATABASE_URL']!, { max: 1, onnotice: () => undefined })
+      await sql.unsafe('begin')
+      const { count } = await sql.unsafe(statement, parameters)
+      expect(count).toBe(1)
+      return async () => {
+        await sql.unsafe('commit')
+        await sql.end()
+      }
+    }
+
+    /** Looks every second, as the service does; how many seconds passed until every process says inactive. */
+    async function secondsUntilDead(asker: Pair, accessToken: string): Promise<number> {
+      for (let seconds = 0; seconds <= 60; seconds++) {
+        const [inA, inB] = await everywhere(asker, accessToken)
+        if (!inA && !inB) return seconds
+        await world.advance(1_000)
+        await Promise.all([a.look(), b.look()])
+      }
+      return Number.POSITIVE_INFINITY
+    }
+
+    test('a block that commits long after it was made, and wakes nobody, is seen within 30 s', async () => {
+      const { key, asker } = await club()
+      const accessToken = await token(a, key)
+      const commit = await lateCommit(
+        `update api_keys set state = 'blocked', epoch = epoch + 1, version = version + 1, changed_at = jeton_now() - 600000 where id = $1`,
+        [key.id],
+      )
+      await world.advance(5_000)
+      expect(await everywhere(asker, accessToken)).toEqual([true, true])
+      await commit()
+      expect(await secondsUntilDead(asker, accessToken)).toBeLessThanOrEqual(30)
+      expect((await b.issue(key)).body.key).toBe('api_key_blocked')
+    })
+
+    test('a block that commits within a minute, and wakes nobody, is seen at the next look', async () => {
+      const { key, asker } = await club()
+      const accessToken = await token(a, key)
+      const commit = await lateCommit(
+        `update api_keys set state = 'blocked', epoch = epoch + 1, version = version + 1, changed_at = jeton_now() where id = $1`,
+        [key.id],
+      )
+      await world.advance(25_000)
+      expect(await everywhere(asker, accessToken)).toEqual([true, true])
+      await commit()
+      expect(await secondsUntilDead(asker, accessToken)).toBeLessThanOrEqual(2)
+    })
+
+    test('a revocation that commits long after it was made is seen within 30 s', async () => {
+      const { key, asker, project } = await club()
+      const accessToken = await token(a, key)
+      const commit = await lateCommit(`update tokens set revoked_at = jeton_now() - 600000 where project_id = $1`, [project.id])
+      expect(await everywhere(asker, accessToken)).toEqual([true, true])
+      await commit()
+      expect(await secondsUntilDead(asker, accessToken)).toBeLessThanOrEqual(30)
+    })
+
+    test("no token comes back from expiry when the database's clock jumps back, and new ones live 900 s", async () => {
+      const { key, asker } = await club({ token_limit: 1 })
+      const expired = await token(a, key)
+      await world.advance(900_000)
+      expect(await everywhere(asker, expired)).toEqual([false, false])
+      await world.setStoreTime(world.now() - 800_000)
+      await Promise.all([a.look(), b.look()])
+      expect(await everywhere(asker, expired)).toEqual([false, false])
+      const { body } = await b.issue(key)
+      expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
+      expect((await a.issue(key)).status).toBe(429)
+      await world.setStoreTime(world.now())
+    })
+
+    test('a process on a machine whose clock is wrong issues and judges like all others', async () => {
+      const { key, asker } = await club({ token_limit: 2 })
+      const before = await token(a, key)
+      for (const clockAheadMs of [3_600_000, -3_600_000]) {
+        const wrong = await world.start({ clockAheadMs })
+        expect(await isActive(wrong, asker, before)).toBe(true)
+        const { body } = await wrong.issue(asker)
+        expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
+        await twoSeconds()
+        expect(await everywhere(asker, before)).toEqual([true, true])
+      }
+    })
+  })
+})

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { openToEveryone, postgresBinaries } from './postgres-binaries.ts'
+
+/** PostgreSQL refuses to run as root; `nobody` is there on every machine. */
+const NOBODY = 65_534
+const AS_ROOT = process.getuid?.() === 0
+const IDENTITY = AS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}
+const START_WITHIN_MS = 30_000
+/** After a kill the old children must have noticed before the data can be opened again. */
+const START_TRIES = 20
+
+export interface PostgresServer {
+  readonly port: number
+  /** Address of a database in it. */
+  url(database?: string): string
+  /** On the same port, with the same data. */
+  start(): Promise<void>
+  /** Cuts the connections, rolls back what is open, writes everything down. */
+  stop(): Promise<void>
+  /** Like a power cut for the process: no goodbye, and recovery at the next start. */
+  kill(): Promise<void>
+  restart(): Promise<void>
+  /** Stops it for good and removes the data. */
+  remove(): Promise<void>
+}
+
+interface Options {
+  /** Waits for the disk at every commit. Most tests need not survive a power cut of the machine. */
+  readonly durable?: boolean
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function makeFolder(): string {
+  const places = [tmpdir(), '/tmp', '/var/tmp']
+  const place = AS_ROOT ? (places.find(openToEveryone) ?? tmpdir()) : tmpdir()
+  const folder = mkdtempSync(join(place, 'jeton-postgres-'))
+  if (AS_ROOT) chownSync(folder, NOBODY, NOBODY)
+  return folder
+}
+
+function initialise(binaries: string, data: string): void {
+  // A language's order of text, as real installations have it: what relies on the order of bytes shall fail here.
+  const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
+  const flags = ['-D', data, '-U', 'jeton', '-A', 'trust', '-E', 'UTF8', '--no-sync', ...locale]
+  const { status, stderr, error } = spawnSync(join(binaries, 'bin', 'initdb'), flags, {
+    ...IDENTITY,
+    cwd: '/',
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`)
+}
+
+function launch(binaries: string, data: string, settings: readonly string[]): ChildProcess {
+  const flags = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
+  return spawn(join(binaries, 'bin', 'postgres'), flags, {
+    ...IDENTITY,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+}
+
+/** Resolves once it accepts connections; rejects with what it said if it ends before. */
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const late = setTimeout(() => reject(new Error(`PostgreSQL did not start: ${said}`)), START_WITHIN_MS)
+    child.on('error', reject)
+    child.once('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))
+    // It goes on being read after that: a full pipe would stop the server.
+    child.stderr!.on('data', (chunk: Buffer) => {
+      said = (said + chunk).slice(-4_000)
+      if (!said.includes('ready to accept connections')) return
+      clearTimeout(late)
+      resolve()
+    })
+  })
+}
+
+function gone(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise((resolve) => child.once('exit', () => resolve()))
+}
+
+/** Reads process ids, an empty line for "none runs"; cleans up when the other end of the pipe is gone. */
+const WATCH = `
+while read -r line; do pid=$line; done
+if [ -n "$pid" ]; then kill -QUIT "$pid"; while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done; fi
+rm -rf "$1"
+`
+
+/**
+ * Stops the server and removes its folder once this process is gone, however it ended: an interrupted test run, or a
+ * worker that was killed, has no chance to do it. In a session of its own, so that Ctrl-C does not reach it.
+ */
+function createWatch(folder: string) {
+  const watch = spawn('sh', ['-c', WATCH, 'watch', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watch.unref()
+  return {
+    runs: (pid: number | undefined) => void watch.stdin!.write(`${pid ?? ''}\n`),
+    cleanUp() {
+      watch.stdin!.end()
+      return gone(watch)
+    },
+  }
+}
+
+export async function startPostgres(options: Options = {}): Promise<PostgresServer> {
+  const folder = makeFolder()
+  const watch = createWatch(folder)
+  const data = join(folder, 'data')
+  const binaries = postgresBinaries(join(folder, 'native'), AS_ROOT)
+  initialise(binaries, data)
+  const port = await freePort()
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    'shared_buffers=32MB',
+    ...(options.durable ? [] : ['fsync=off', 'full_page_writes=off']),
+  ]
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      child = launch(binaries, data, settings)
+      watch.runs(child.pid)
+      try {
+        return await ready(child)
+      } catch (error) {
+        if (attempt === START_TRIES || !String(error).includes('still in use')) throw error
+        await wait(100)
+      }
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    child?.kill(signal)
+    if (child) await gone(child)
+    watch.runs(undefined)
+  }
+
+  await start()
+  return {
+    port,
+    url: (database = 'postgres') => `postgres://jeton@127.0.0.1:${port}/${database}`,
+    start,
+    stop: () => end('SIGINT'),
+    kill: () => end('SIGKILL'),
+    async restart() {
+      await end('SIGINT')
+      await start()
+    },
+    async remove() {
+      await end('SIGINT')
+      await watch.cleanUp()
+    },
+  }
+}

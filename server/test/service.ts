@@ -1,0 +1,114 @@
+import { compose, type Service } from '../src/app/compose.ts'
+import { makeFirst } from '../src/app/first-start.ts'
+import { readConfig } from '../src/platform/config/index.ts'
+import type { Clock } from '../src/platform/clock.ts'
+import { createLog, type Log } from '../src/platform/log.ts'
+import { TestClock } from './test-clock.ts'
+
+export const OPERATOR = { id: 'tester', token: 'a-management-token-of-at-least-32-characters' }
+
+/** An answer, read whole. */
+export interface Answer<Body = any> {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed, or undefined where it is not JSON. */
+  readonly body: Body
+}
+
+export interface Pair {
+  readonly appId: string
+  readonly appToken: string
+}
+
+export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, { redirect: 'manual', ...init })
+  const text = await response.text()
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    body = undefined
+  }
+  return { status: response.status, headers: response.headers, text, body }
+}
+
+/** Calls as clients make them, over a real socket. */
+export function clientOf(url: string) {
+  const operatorHeaders = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
+
+  async function manage(method: string, path: string, body?: unknown): Promise<Answer> {
+    const headers: Record<string, string> = { ...operatorHeaders }
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    return send(`${url}/management/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  }
+
+  /** A form post; `pair` goes into the headers of the platform. */
+  async function form(path: string, fields: Record<string, string>, pair?: Pair, headers: Record<string, string> = {}) {
+    const own = pair && { 'x-app-id': pair.appId, 'x-app-token': pair.appToken }
+    return send(url + path, { method: 'POST', headers: { ...own, ...headers }, body: new URLSearchParams(fields) })
+  }
+
+  return {
+    url,
+    manage,
+    form,
+    issue: (pair: Pair, scope = 'vouchers', headers?: Record<string, string>) =>
+      form('/v1/oauth/token', { grant_type: 'client_credentials', scope }, pair, headers),
+    introspect: (pair: Pair, token: string, extra: Record<string, string> = {}) => form('/v1/oauth/introspect', { token, ...extra }, pair),
+    /** A project and a key in it. */
+    async project(name: string) {
+      const { body } = await manage('POST', '/projects', { name })
+      return body as { id: string; name: string }
+    },
+    async key(projectId: string, fields: Record<string, unknown> = {}) {
+      const { body } = await manage('POST', `/projects/${projectId}/api-keys`, { name: 'key', ...fields })
+      const key = body as { id: string; client_id: string; app_id: string; app_token: string }
+      return { ...key, appId: key.app_id, appToken: key.app_token, path: `/projects/${projectId}/api-keys/${key.id}` }
+    },
+  }
+}
+
+export type Client = ReturnType<typeof clientOf>
+
+export interface TestService extends Client {
+  readonly service: Service
+  readonly managementUrl: string
+  stop(): Promise<void>
+}
+
+export const silentLog = (): Log => createLog({ level: 'silent', readable: false })
+
+/** The whole service in this process, on a free port. With a TestClock its background work runs when the test moves the time. */
+export async function startService(
+  env: Readonly<Record<string, string>>,
+  { clock, log = silentLog(), sample = false }: { clock: Clock; log?: Log; sample?: boolean },
+): Promise<TestService> {
+  const config = readConfig({
+    JETON_PORT: '0',
+    JETON_MANAGEMENT_ID: OPERATOR.id,
+    JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+    JETON_SAMPLE: 'off',
+    ...env,
+  })
+  const service = await compose({ config, clock, log, interactive: false })
+  if (sample) await makeFirst(service.db, config)
+  const { url, managementUrl } = await service.start()
+  return {
+    ...clientOf(url),
+    service,
+    managementUrl,
+    async stop() {
+      const stopping = service.stop()
+      // The grace of a stop is waited for on the same clock.
+      if (clock instanceof TestClock) await Promise.race([stopping, moveUntil(clock, stopping)])
+      await stopping
+    },
+  }
+}
+
+async function moveUntil(clock: TestClock, done: Promise<unknown>): Promise<void> {
+  let over = false
+  void done.finally(() => (over = true))
+  while (!over) await clock.advance(100)
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import type { Database } from '../src/platform/database/index.ts'
+import type { Log } from '../src/platform/log.ts'
+import type { TestEngine } from './engines.ts'
+import { startService, type TestService } from './service.ts'
+import { TestClock } from './test-clock.ts'
+
+/** A service in this process whose store tells the same time as its clock, on both engines; only the test moves it. */
+export interface TimedService extends TestService {
+  readonly clock: TestClock
+  /** Moves the time; background work that falls due begins. */
+  advance(ms: number): Promise<void>
+  /** Moves the time without waking anyone: for spans in which work would fall due thousands of times. */
+  jump(ms: number): Promise<void>
+}
+
+/** PostgreSQL tells the time by a function of ours, which a test may replace. */
+async function setStoreTime(db: Database, now: number): Promise<void> {
+  if (db.engine !== 'postgres') return
+  const text = `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`
+  await db.runSql((driver) => driver.unsafe(text))
+}
+
+export async function startTimedService(
+  engine: TestEngine,
+  { env = {}, log }: { env?: Readonly<Record<string, string>>; log?: Log } = {},
+): Promise<TimedService> {
+  // Ahead of the real time, which the store tells until the line below: a service's idea of the time never goes back.
+  const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000 + 60_000)
+  const service = await startService({ ...(await engine.settings()), ...env }, { clock, ...(log && { log }) })
+  const { db, memory } = service.service
+  await setStoreTime(db, clock.now())
+  return {
+    ...service,
+    clock,
+    async advance(ms) {
+      await clock.advance(ms)
+      await setStoreTime(db, clock.now())
+    },
+    async jump(ms) {
+      clock.setNow(clock.now() + ms)
+      await setStoreTime(db, clock.now())
+      await memory.look()
+    },
+  }
+}
+
+/** All rows by table, as text in which any secret would be found. When something was last used is left out: it is no change. */
+export async function everythingIn(db: Database): Promise<Record<string, string[]>> {
+  const names =
+    db.engine === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`
+      : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`
+  const reader = db.read<never>() as never
+  const tables = (await names.execute(reader)).rows.map(({ name }) => name).sort()
+  const entries = tables.map(async (table) => {
+    const { rows } = await sql<object>`select * from ${sql.table(table)}`.execute(reader)
+    return [table, rows.map(rowText).sort()] as const
+  })
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** Bytes as text, too: a secret that was stored as bytes must not escape the search. */
+const rowText = (row: object): string =>
+  JSON.stringify(row, (name, value) => {
+    if (name === 'last_used_at') return undefined
+    const bytes = value?.type === 'Buffer' ? value.data : value instanceof Uint8Array ? value : undefined
+    return bytes ? `${Buffer.from(bytes).toString('hex')} ${Buffer.from(bytes).toString('latin1')}` : value
+  })

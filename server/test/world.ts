@@ -1,0 +1,100 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import type { TestEngine, TestStore } from './engines.ts'
+import { type Client, clientOf } from './service.ts'
+import type { FromProcess, ToProcess } from './service-process.ts'
+
+const ENTRY = fileURLToPath(new URL('./service-process.ts', import.meta.url))
+
+/** Several processes on one store, with one time that the test moves: PostgreSQL's own clock included. */
+export interface World {
+  readonly processes: readonly WorldProcess[]
+  /** The store that they share. */
+  readonly store: TestStore
+  now(): number
+  /** Moves the time of every process and of the store. */
+  advance(ms: number): Promise<void>
+  /** Sets PostgreSQL's clock alone, as when its machine's jumps. With SQLite every process tells the store's time itself. */
+  setStoreTime(now: number): Promise<void>
+  /** One more process, whose machine's clock may be ahead (or behind). */
+  start(options?: { clockAheadMs?: number }): Promise<WorldProcess>
+  close(): Promise<void>
+}
+
+export interface WorldProcess extends Client {
+  readonly child: ChildProcess
+  tell(message: ToProcess): Promise<void>
+  /** Reads what changed lately, as it would within a second. */
+  look(): Promise<void>
+}
+
+async function startProcess(env: Readonly<Record<string, string>>, now: number): Promise<WorldProcess> {
+  const child = fork(ENTRY, { env: { ...process.env, ...env, TEST_NOW: String(now) }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const ready = await heard(child)
+  if (ready.kind !== 'ready') throw new Error('the process did not start')
+  let turn: Promise<unknown> = Promise.resolve()
+  const tell = (message: ToProcess): Promise<void> => {
+    const told = turn.then(async () => {
+      const answer = heard(child)
+      child.send(message)
+      const { kind, ...rest } = await answer
+      if (kind === 'failed') throw new Error((rest as { message: string }).message)
+    })
+    turn = told.catch(() => undefined)
+    return told
+  }
+  return { ...clientOf(ready.url), child, tell, look: () => tell({ kind: 'look' }) }
+}
+
+function heard(child: ChildProcess): Promise<FromProcess> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error('the process has ended'))
+    child.once('exit', ended)
+    child.once('message', (message: FromProcess) => {
+      child.off('exit', ended)
+      resolve(message)
+    })
+  })
+}
+
+/** PostgreSQL tells the time by a function of ours, which a test may replace. */
+async function setStoreTime(url: string | undefined, now: number): Promise<void> {
+  if (url === undefined) return
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  await sql.unsafe(`create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`)
+  await sql.end()
+}
+
+export async function createWorld(engine: TestEngine, processes: number, env: Record<string, string> = {}): Promise<World> {
+  const store = await engine.freshStore()
+  const url = store.env['JETON_DATABASE_URL']
+  let now = Date.UTC(2026, 0, 15, 12)
+  const running: WorldProcess[] = []
+
+  async function start({ clockAheadMs = 0 } = {}): Promise<WorldProcess> {
+    const process = await startProcess({ ...store.env, ...env }, now + clockAheadMs)
+    running.push(process)
+    return process
+  }
+
+  await setStoreTime(url, now)
+  for (let i = 0; i < processes; i++) await start()
+  return {
+    processes: running,
+    store,
+    now: () => now,
+    start,
+    setStoreTime: (ms) => setStoreTime(url, ms),
+    async advance(ms) {
+      now += ms
+      // The store last: a process that read its new time half way would then run ahead of it, and never goes back.
+      await Promise.all(running.map((process) => process.tell({ kind: 'advance', ms })))
+      await setStoreTime(url, now)
+    },
+    async close() {
+      for (const { child } of running) child.kill('SIGKILL')
+      await store.drop()
+    },
+  }
+}
