@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED = 24
 
@@ -20,7 +20,7 @@ function broughtAlong() {
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // Compiled code is kept between starts: sooner ready, and the type stripper is not even loaded. Threads read the variable.
   process.env.NODE_COMPILE_CACHE ||= module.enableCompileCache().directory ?? ''
-  await import(new URL(`file://${program}`).href)
+  await import(pathToFileURL(program).href)
 } else {
   const node = broughtAlong()
   if (!node) {

@@ -18,11 +18,12 @@ const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   tokens: ['api-keys', 'projects', 'audit'],
   refusals: ['projects'],
   access: ['tokens', 'api-keys', 'projects'],
+  idempotency: [],
   customers: [],
-  campaigns: ['customers'],
+  campaigns: ['customers', 'idempotency'],
   rewards: ['campaigns'],
   events: ['projects', 'audit'],
-  redemptions: ['rewards', 'campaigns', 'customers', 'events'],
+  redemptions: ['rewards', 'campaigns', 'customers', 'events', 'idempotency'],
   webhooks: ['events', 'campaigns', 'projects', 'audit'],
 }
 

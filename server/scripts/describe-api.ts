@@ -3,7 +3,7 @@ import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../src/app
 import { VERSION } from '../src/app/version.ts'
 import type { Scope } from '../src/contract/scopes.ts'
 import { systemClock } from '../src/platform/clock.ts'
-import { createHttp } from '../src/platform/http/index.ts'
+import { type App, createHttp } from '../src/platform/http/index.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
 
@@ -39,7 +39,7 @@ const DESCRIPTION =
   'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; operators manage projects, keys and tokens.'
 
 /** The OpenAPI document, from the routes themselves: nothing of it runs, so what they need is not there. */
-export async function describeApi(): Promise<object> {
+export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {
   const { app } = createHttp({
     clock: systemClock,
     log: createLog({ level: 'silent', readable: false }),
@@ -89,6 +89,7 @@ export async function describeApi(): Promise<object> {
     const deps = { metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
     addPublicRoutes(app, deps)
     addManagementRoutes(app, deps)
+    addMore(app)
   })
   await app.ready()
   const document = app.swagger() as never as {

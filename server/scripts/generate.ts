@@ -1,5 +1,6 @@
 /** Writes what is generated from the code; with `--check` it only says what has drifted, and fails. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'
 import { documentSettings } from '../src/platform/config/index.ts'
 import { describeApi } from './describe-api.ts'
 import { documentErrors } from './document-errors.ts'
@@ -8,6 +9,7 @@ const root = new URL('../../', import.meta.url)
 const generated: Record<string, string> = {
   'docs/configuration.md': documentSettings(),
   'docs/errors.md': documentErrors(),
+  ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'server/openapi.json': `${JSON.stringify(await describeApi(), null, 1)}\n`,
 }
 
@@ -17,7 +19,10 @@ for (const [path, text] of Object.entries(generated)) {
   const file = new URL(path, root)
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   drifted++
-  if (!checking) writeFileSync(file, text)
+  if (!checking) {
+    mkdirSync(new URL('.', file), { recursive: true })
+    writeFileSync(file, text)
+  }
   process.stdout.write(`${path} ${checking ? 'is out of date. Run: npm run generate' : 'written'}\n`)
 }
 process.exit(checking && drifted > 0 ? 1 : 0)

@@ -22,19 +22,43 @@ test.each([
   ['contract/new.ts', "import { systemClock } from '../platform/clock.ts'", 'contract/ imports nothing'],
   ['platform/http/new.ts', "import { migrate } from '../database/index.ts'", 'do not import each other'],
   ['platform/new.ts', "import type { Memory } from '../features/tokens/index.ts'", 'knows no feature'],
-  ['features/projects/new.ts', "import { judgeSecret } from '../api-keys/index.ts'", 'features/projects may import only audit'],
-  ['features/tokens/new.ts', "import { insertApiKey } from '../api-keys/api-key.store.ts'", 'only through index.ts'],
-  ['features/tokens/new.ts', "const { compose } = await import('../../app/compose.ts')", 'neither app nor cli'],
+  [
+    'features/projects/new.ts',
+    "import { judgeSecret } from '../api-keys/index.ts'",
+    'features/projects may import only audit',
+  ],
+  [
+    'features/tokens/new.ts',
+    "import { insertApiKey } from '../api-keys/api-key.store.ts'",
+    'only through index.ts',
+  ],
+  [
+    'features/tokens/new.ts',
+    "const { compose } = await import('../../app/compose.ts')",
+    'neither app nor cli',
+  ],
   ['features/tokens/new.ts', "import { sql } from 'kysely'", 'queries live in stores'],
   ['features/tokens/new.ts', "import {\n  anything,\n} from './helpers.ts'", 'no room without a rank'],
-  ['features/novelty/new.ts', "import { recordChange } from '../audit/index.ts'", 'every feature has its arrows listed'],
+  [
+    'features/novelty/new.ts',
+    "import { recordChange } from '../audit/index.ts'",
+    'every feature has its arrows listed',
+  ],
   ['app/new.ts', "export { run } from '../cli/run.ts'", 'app does not know cli'],
-  ['contract/scopes.ts', "import { ERRORS } from './ids.ts'", 'no cycle', ["contract/ids.ts", "import './scopes.ts'"]],
-] as const)('an arrow that is broken on purpose is found: %s %s', (file, line, says, also: readonly string[] = []) => {
-  for (const [path, text] of [[file, line], also])
-    if (path) {
-      mkdirSync(dirname(join(copy, path)), { recursive: true })
-      writeFileSync(join(copy, path), `${text}\n`)
-    }
-  expect(brokenArrows(copy).join('\n')).toContain(says)
-})
+  [
+    'contract/scopes.ts',
+    "import { ERRORS } from './ids.ts'",
+    'no cycle',
+    ['contract/ids.ts', "import './scopes.ts'"],
+  ],
+] as const)(
+  'an arrow that is broken on purpose is found: %s %s',
+  (file, line, says, also: readonly string[] = []) => {
+    for (const [path, text] of [[file, line], also])
+      if (path) {
+        mkdirSync(dirname(join(copy, path)), { recursive: true })
+        writeFileSync(join(copy, path), `${text}\n`)
+      }
+    expect(brokenArrows(copy).join('\n')).toContain(says)
+  },
+)

@@ -7,10 +7,15 @@ const SOCKETS_PER_SERVICE = 200
 export interface CrowdAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly body: { access_token: string; expires_at: number; key: string }
+  readonly body: { access_token: string; expires_at: number; key: string; active: boolean }
 }
 
-function post(agent: Agent, url: string, headers: Record<string, string>, body: string): Promise<CrowdAnswer> {
+function post(
+  agent: Agent,
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<CrowdAnswer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
       let text = ''
@@ -26,30 +31,41 @@ function post(agent: Agent, url: string, headers: Record<string, string>, body: 
   })
 }
 
-/** Many token requests at once, in turn at each of the services. */
-export async function crowd(
+interface FormRequest {
+  readonly url: string
+  readonly pair: Pair
+  readonly fields: Record<string, string>
+}
+
+/** Many form posts at once, over sockets that are kept. */
+export async function postAll(requests: readonly FormRequest[]): Promise<CrowdAnswer[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
+  const sent = requests.map(({ url, pair, fields }) => {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-app-id': pair.appId,
+      'x-app-token': pair.appToken,
+    }
+    return post(agent, url, headers, String(new URLSearchParams(fields)))
+  })
+  return Promise.all(sent).finally(() => agent.destroy())
+}
+
+/** Many token requests at once, in turn at each of the services and with each of the pairs. */
+export function crowd(
   services: readonly { readonly url: string }[],
   count: number,
   pair: Pair | readonly Pair[],
 ): Promise<CrowdAnswer[]> {
   const pairs = [pair].flat() as Pair[]
-  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
-  try {
-    return await Promise.all(
-      Array.from({ length: count }, (_, i) => {
-        const { appId, appToken } = pairs[i % pairs.length]!
-        const headers = {
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-app-id': appId,
-          'x-app-token': appToken,
-        }
-        const url = `${services[i % services.length]!.url}/v1/oauth/token`
-        return post(agent, url, headers, 'grant_type=client_credentials&scope=vouchers')
-      }),
-    )
-  } finally {
-    agent.destroy()
-  }
+  const fields = { grant_type: 'client_credentials', scope: 'vouchers' }
+  return postAll(
+    Array.from({ length: count }, (_, i) => ({
+      url: `${services[i % services.length]!.url}/v1/oauth/token`,
+      pair: pairs[i % pairs.length]!,
+      fields,
+    })),
+  )
 }
 
 /** How many answers of each status there were: `{ 200: 1000, 429: 2000 }`. */

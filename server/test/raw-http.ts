@@ -9,13 +9,14 @@ export interface RawAnswer {
   readonly body: any
 }
 
-/** Sends bytes as they are, which no HTTP client would, and reads until the server closes. */
-export function sendBytes(url: string, bytes: string | Buffer): Promise<RawAnswer> {
+/** Sends bytes as they are, which no HTTP client would, and reads until the server closes; `from` is an address of this machine. */
+export function sendBytes(url: string, bytes: string | Buffer, from?: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const done = () => (chunks.length > 0 ? resolve(parse(Buffer.concat(chunks))) : undefined)
-    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    const to = { port: Number(port), host: hostname, ...(from !== undefined && { localAddress: from }) }
+    const socket = connect(to, () => socket.write(bytes))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('close', () => done() ?? reject(new Error('The connection was closed without an answer.')))
     // A server that has answered may close while we are still sending: the answer counts.
@@ -50,12 +51,14 @@ interface RawRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
+  /** An address of this machine. */
+  readonly from?: string
 }
 
 /** A request that says `Connection: close`, with a path and a body that are sent as they are. */
 export function sendRaw(
   url: string,
-  { method = 'GET', path, headers = {}, body }: RawRequest,
+  { method = 'GET', path, headers = {}, body, from }: RawRequest,
 ): Promise<RawAnswer> {
   const all: Record<string, string> = { host: new URL(url).host, connection: 'close', ...headers }
   const content = body === undefined ? undefined : Buffer.from(body)
@@ -67,5 +70,6 @@ export function sendRaw(
       Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`, 'latin1'),
       content ?? Buffer.alloc(0),
     ]),
+    from,
   )
 }

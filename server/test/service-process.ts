@@ -2,16 +2,26 @@
  * A service in a process of its own, whose clock moves only when the parent says so: how tests span processes. The
  * product itself has no clock setting.
  */
-import { TestClock } from './test-clock.ts'
-import { startService } from './service.ts'
 
-export type ToProcess = { kind: 'advance'; ms: number } | { kind: 'set'; now: number } | { kind: 'look' } | { kind: 'stop' }
-export type FromProcess = { kind: 'ready'; url: string } | { kind: 'done' } | { kind: 'failed'; message: string }
+import { startService } from './service.ts'
+import { TestClock } from './test-clock.ts'
+
+export type ToProcess =
+  | { kind: 'advance'; ms: number }
+  | { kind: 'set'; now: number }
+  | { kind: 'look' }
+  | { kind: 'stop' }
+export type FromProcess =
+  | { kind: 'ready'; url: string }
+  | { kind: 'done' }
+  | { kind: 'failed'; message: string }
 
 const reply = (message: FromProcess) => process.send!(message)
 
-const clock = new TestClock(Number(process.env['TEST_NOW'] ?? Date.UTC(2026, 0, 15, 12)))
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('JETON_'))) as Record<string, string>
+const clock = new TestClock(Number(process.env.TEST_NOW ?? Date.UTC(2026, 0, 15, 12)))
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name.startsWith('JETON_')),
+) as Record<string, string>
 const service = await startService(env, { clock })
 
 process.on('message', async (message: ToProcess) => {

@@ -1,7 +1,7 @@
 import { compose, type Service } from '../src/app/compose.ts'
 import { makeFirst } from '../src/app/first-start.ts'
-import { readConfig } from '../src/platform/config/index.ts'
 import type { Clock } from '../src/platform/clock.ts'
+import { readConfig } from '../src/platform/config/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -40,13 +40,26 @@ export function clientOf(url: string) {
   async function manage(method: string, path: string, body?: unknown): Promise<Answer> {
     const headers: Record<string, string> = { ...operatorHeaders }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    return send(`${url}/management/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    return send(`${url}/management/v1${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
   }
 
   /** A form post; `pair` goes into the headers of the platform. */
-  async function form(path: string, fields: Record<string, string>, pair?: Pair, headers: Record<string, string> = {}) {
+  async function form(
+    path: string,
+    fields: Record<string, string>,
+    pair?: Pair,
+    headers: Record<string, string> = {},
+  ) {
     const own = pair && { 'x-app-id': pair.appId, 'x-app-token': pair.appToken }
-    return send(url + path, { method: 'POST', headers: { ...own, ...headers }, body: new URLSearchParams(fields) })
+    return send(url + path, {
+      method: 'POST',
+      headers: { ...own, ...headers },
+      body: new URLSearchParams(fields),
+    })
   }
 
   return {
@@ -55,7 +68,8 @@ export function clientOf(url: string) {
     form,
     issue: (pair: Pair, scope = 'vouchers', headers?: Record<string, string>) =>
       form('/v1/oauth/token', { grant_type: 'client_credentials', scope }, pair, headers),
-    introspect: (pair: Pair, token: string, extra: Record<string, string> = {}) => form('/v1/oauth/introspect', { token, ...extra }, pair),
+    introspect: (pair: Pair, token: string, extra: Record<string, string> = {}) =>
+      form('/v1/oauth/introspect', { token, ...extra }, pair),
     /** A project and a key in it. */
     async project(name: string) {
       const { body } = await manage('POST', '/projects', { name })
@@ -64,7 +78,12 @@ export function clientOf(url: string) {
     async key(projectId: string, fields: Record<string, unknown> = {}) {
       const { body } = await manage('POST', `/projects/${projectId}/api-keys`, { name: 'key', ...fields })
       const key = body as { id: string; client_id: string; app_id: string; app_token: string }
-      return { ...key, appId: key.app_id, appToken: key.app_token, path: `/projects/${projectId}/api-keys/${key.id}` }
+      return {
+        ...key,
+        appId: key.app_id,
+        appToken: key.app_token,
+        path: `/projects/${projectId}/api-keys/${key.id}`,
+      }
     },
   }
 }

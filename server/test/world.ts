@@ -30,7 +30,10 @@ export interface WorldProcess extends Client {
 }
 
 async function startProcess(env: Readonly<Record<string, string>>, now: number): Promise<WorldProcess> {
-  const child = fork(ENTRY, { env: { ...process.env, ...env, TEST_NOW: String(now) }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(ENTRY, {
+    env: { ...process.env, ...env, TEST_NOW: String(now) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   const ready = await heard(child)
   if (ready.kind !== 'ready') throw new Error('the process did not start')
   let turn: Promise<unknown> = Promise.resolve()
@@ -62,13 +65,19 @@ function heard(child: ChildProcess): Promise<FromProcess> {
 async function setStoreTime(url: string | undefined, now: number): Promise<void> {
   if (url === undefined) return
   const sql = postgres(url, { max: 1, onnotice: () => undefined })
-  await sql.unsafe(`create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`)
+  await sql.unsafe(
+    `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`,
+  )
   await sql.end()
 }
 
-export async function createWorld(engine: TestEngine, processes: number, env: Record<string, string> = {}): Promise<World> {
+export async function createWorld(
+  engine: TestEngine,
+  processes: number,
+  env: Record<string, string> = {},
+): Promise<World> {
   const store = await engine.freshStore()
-  const url = store.env['JETON_DATABASE_URL']
+  const url = store.env.JETON_DATABASE_URL
   let now = Date.UTC(2026, 0, 15, 12)
   const running: WorldProcess[] = []
 
@@ -79,7 +88,9 @@ export async function createWorld(engine: TestEngine, processes: number, env: Re
   }
 
   await setStoreTime(url, now)
-  for (let i = 0; i < processes; i++) await start()
+  // The first one alone: it makes the tables.
+  await start()
+  await Promise.all(Array.from({ length: processes - 1 }, () => start()))
   return {
     processes: running,
     store,

@@ -5,12 +5,22 @@ import { createOperatorGuard, ensureConfiguredOperator } from '../features/opera
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import { countActiveTokens, KeyUses, Memory, TOKENS_REVOKED, TokenIssuer } from '../features/tokens/index.ts'
+import { markDestinationsDeleted } from '../features/webhooks/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
-import { type Database, type MigrationReport, migrate, openDatabase } from '../platform/database/index.ts'
+import {
+  type Database,
+  type MigrationReport,
+  measured,
+  migrate,
+  openDatabase,
+} from '../platform/database/index.ts'
+import { createVault, type Vault } from '../platform/encryption.ts'
+import { loadEncryptionKey } from '../platform/encryption-key.ts'
 import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
+import { createReach } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import { removeOld } from './janitor.ts'
@@ -63,17 +73,32 @@ export async function openStore({
   }
 }
 
+/** With PostgreSQL the key must be set: its processes run on many machines and share no file. */
+async function openVault(db: Database, config: Config): Promise<Vault> {
+  try {
+    const folder = db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined
+    const key = loadEncryptionKey(randomBytes, { setting: config.JETON_ENCRYPTION_KEY, folder })
+    return createVault(key, randomBytes)
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
 /** The whole service, wired. The only place that sees every feature. */
 export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log } = parts
-  const { db, migrations } = await openStore(parts)
+  const metrics = createMetrics()
+  const store = await openStore(parts)
+  const { migrations } = store
+  const db = measured(store.db, metrics)
   if (config.JETON_MANAGEMENT_ID !== undefined)
     await ensureConfiguredOperator(
       { db, random: randomBytes },
       { id: config.JETON_MANAGEMENT_ID, token: config.JETON_MANAGEMENT_TOKEN! },
     )
 
-  const metrics = createMetrics()
+  const vault = await openVault(store.db, config)
   const attempts = new WrongAttempts(clock)
   const operators = createOperatorGuard({ db, clock, attempts })
   const refusals = createRefusalRecorder({ db, clock })
@@ -85,6 +110,8 @@ export async function compose(parts: Parts): Promise<Service> {
   const deps: RouteDeps = {
     db,
     random: randomBytes,
+    vault,
+    reach: createReach(config.JETON_WEBHOOK_ALLOW),
     metrics,
     memory,
     attempts,
@@ -92,7 +119,10 @@ export async function compose(parts: Parts): Promise<Service> {
     issuer: new TokenIssuer({ db, now: () => memory.storeClock.now() }),
     projectName: async (id) => (await requireProject(db, id)).name,
     countTokens: (reader, projectIds) => countActiveTokens(reader, memory.storeClock.now(), projectIds),
-    markContents: markKeysDeleted,
+    async markContents(tx, projectId) {
+      await markKeysDeleted(tx, projectId)
+      await markDestinationsDeleted(tx, projectId)
+    },
     onDelete: (projectId) => memory.forgetProject(projectId),
     onChange: (key) => void memory.rememberKey(key),
     flush: refusals.flush,

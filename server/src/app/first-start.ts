@@ -6,6 +6,7 @@ import type { Config } from '../platform/config/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
+import { makeSampleLoyalty } from './sample-loyalty.ts'
 
 export const SAMPLE_PROJECT = 'Sample'
 export const SAMPLE_KEY = 'Quickstart'
@@ -15,7 +16,14 @@ const ACTOR: Actor = { type: 'system', id: 'first-start', address: null, request
 export interface FirstStart {
   /** Made only where the settings name none. */
   readonly operator?: { readonly id: string; readonly token: string }
-  readonly sample?: { readonly projectId: string; readonly appId: string; readonly appToken: string }
+  readonly sample?: {
+    readonly projectId: string
+    readonly appId: string
+    readonly appToken: string
+    /** A card with points on it, and what they buy. */
+    readonly member: string
+    readonly rewardId: string
+  }
 }
 
 /** Secrets are made without being asked for only where nobody else can see them: embedded store, loopback address. */
@@ -23,8 +31,8 @@ export const mayMakeFirst = (config: Config): boolean =>
   config.JETON_DATABASE_URL === undefined && isLoopbackHost(config.JETON_HOST)
 
 /**
- * What an empty store gets: an operator, where the settings name none, and a sample project with one key. One
- * transaction, so of two processes that start together one does it.
+ * What an empty store gets: an operator, where the settings name none, and a sample project with one key, a customer
+ * and a reward. One transaction, so of two processes that start together one does it.
  */
 export async function makeFirst(db: Database, config: Config): Promise<FirstStart> {
   if (!mayMakeFirst(config)) return {}
@@ -46,7 +54,8 @@ export async function makeFirst(db: Database, config: Config): Promise<FirstStar
       name: SAMPLE_KEY,
       actor: ACTOR,
     })
-    const sample = { projectId: project.id, appId: row.app_id, appToken }
+    const loyalty = await makeSampleLoyalty(deps, tx, project.id)
+    const sample = { projectId: project.id, appId: row.app_id, appToken, ...loyalty }
     return operator ? { operator, sample } : { sample }
   })
 }

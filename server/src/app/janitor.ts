@@ -1,8 +1,12 @@
 import { deleteKeysOfProject } from '../features/api-keys/index.ts'
+import { removeEventsOfProject } from '../features/events/index.ts'
+import { forgetOldKeys } from '../features/idempotency/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
 import { deleteTokensOfProject, removeOldTokens } from '../features/tokens/index.ts'
+import { deleteDestinationsOfProject, forgetPreviousSecrets } from '../features/webhooks/index.ts'
 import type { Database } from '../platform/database/index.ts'
+import { deleteLoyaltyOfProject } from './loyalty.ts'
 
 /** Deleted keys stay until every process must have seen that they are. */
 const DELETED_FOR_MS = 15 * 60_000
@@ -15,11 +19,17 @@ export async function removeOld(
 ): Promise<void> {
   await removeOldTokens(db, now)
   await refusals.forgetOld()
-  for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS))
+  await forgetOldKeys(db, now)
+  await db.transaction((tx) => forgetPreviousSecrets(tx, now))
+  for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS)) {
+    await removeEventsOfProject(db, id)
     await db.transaction(async (tx) => {
+      await deleteDestinationsOfProject(tx, id)
+      await deleteLoyaltyOfProject(tx, id)
       await deleteTokensOfProject(tx, id)
       await deleteKeysOfProject(tx, id)
       await refusals.forgetProject(tx, id)
       await deleteProjectRow(tx, id)
     })
+  }
 }

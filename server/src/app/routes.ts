@@ -1,13 +1,16 @@
 import { accessRoutes, gatewayRoutes } from '../features/access/index.ts'
 import { apiKeyRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
+import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
 import { operatorRoutes } from '../features/operators/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
+import { destinationRoutes } from '../features/webhooks/index.ts'
 import { type App, addErrorPages, addReference } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
+import { loyaltyRoutes } from './loyalty.ts'
 
 type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
 
@@ -20,6 +23,10 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof oauthRoutes> &
   DepsOf<typeof tokenRoutes> &
   DepsOf<typeof gatewayRoutes> &
+  DepsOf<typeof loyaltyRoutes> &
+  DepsOf<typeof eventSchemaRoutes> &
+  DepsOf<typeof reportRoutes> &
+  DepsOf<typeof destinationRoutes> &
   DepsOf<typeof healthRoutes> & { readonly metrics: Metrics; readonly openapi: () => object }
 
 /** For everyone who holds a key or a token. */
@@ -28,6 +35,9 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   addErrorPages(app)
   oauthRoutes(app, deps)
   gatewayRoutes(app, deps)
+  loyaltyRoutes(app, deps)
+  eventSchemaRoutes(app, deps)
+  reportRoutes(app, deps)
 }
 
 /** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
@@ -39,6 +49,8 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   apiKeyRoutes(app, deps)
   tokenRoutes(app, deps)
   accessRoutes(app, deps)
+  eventRoutes(app, deps)
+  destinationRoutes(app, deps)
   auditRoutes(app, deps)
   refusalRoutes(app, deps)
 }

@@ -24,7 +24,7 @@ export async function confirmed(
   const repeatsName = operation.body?.properties?.name !== undefined
   if (yes && !repeatsName) return request
   const resource = (await session.call({ method: 'GET', path: request.path })).json as Resource
-  const name = String(resource.name)
+  const name = String(resource.name ?? resource.id)
   if (!yes) await askFor(session.io, { operation, name, repeatsName })
   return repeatsName ? { ...request, body: { name } } : request
 }

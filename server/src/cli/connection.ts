@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import type { Io } from './io.ts'
-import { readProfiles, shownProfilePath } from './profile.ts'
+import { type Profile, readProfiles, shownProfilePath } from './profile.ts'
 
 export interface ConnectionOptions {
   readonly url?: string
@@ -21,6 +21,8 @@ export interface Connection {
   readonly url: string
   readonly credential: () => Credential
   readonly defaultProject: string | undefined
+  /** A key pair that is kept for this server. */
+  readonly app: Profile['app']
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
@@ -61,7 +63,7 @@ export function connect(io: Io, options: ConnectionOptions): Connection {
     if (!found) throw noCredential(url, Object.keys(profiles.servers))
     return found
   }
-  return { url, credential, defaultProject: profile?.project }
+  return { url, credential, defaultProject: profile?.project, app: profile?.app }
 }
 
 function fromFlags({ managementId: id, managementToken: token }: ConnectionOptions): Credential | undefined {

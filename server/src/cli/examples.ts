@@ -24,6 +24,15 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'jeton token revoke tok_5f1d0c9b8a7e6d5c4b3a2918',
     'jeton token revoke jtn_…   # the token itself',
   ],
+  'webhook.create': [
+    'jeton webhook create --target-url https://hooks.example.com/jeton --events customer.reward_redemptions.completed',
+  ],
+  'webhook.rotate': ['jeton webhook rotate wh_… --overlap-seconds 3600'],
+  'distribution.create': [
+    'jeton distribution create --name "Tell the CRM" --campaign-id Club --target-url https://crm.example.com/hook',
+    `jeton distribution create … --headers '{"x-tenant":"seven"}'`,
+  ],
+  'event.list': ['jeton event list --entity cust_… --from 2026-11-01'],
   'audit.list': ['jeton audit list --action api_key.blocked --from 2026-11-01'],
   'refusal.list': ['jeton refusal list --limit 50'],
 }

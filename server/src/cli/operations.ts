@@ -66,8 +66,10 @@ interface Described {
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
 
-/** Not for operators: API clients and probes call these. */
-const HIDDEN = new Set(['oauth', 'health', 'gateway', 'access'])
+/** What is elsewhere is for API clients and probes, who prove themselves otherwise than operators. */
+const FOR_OPERATORS = '/management/'
+/** Has a command by hand. */
+const HIDDEN = new Set(['access'])
 /** The same list inside a project: `--project` leads there. */
 export const OF_PROJECT = '-of-project'
 
@@ -110,7 +112,7 @@ export function catalogueOf({ paths }: { paths: Paths }): Catalogue {
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),
     )
-    .filter(({ noun }) => !HIDDEN.has(noun))
+    .filter(({ noun, path }) => path.startsWith(FOR_OPERATORS) && !HIDDEN.has(noun))
   return {
     nouns: [...new Set(operations.map(({ noun }) => noun))],
     of: (noun) => operations.filter((one) => one.noun === noun),

@@ -10,6 +10,8 @@ export interface Profile {
   readonly management_token: string
   /** Default project, id or name. */
   readonly project?: string | undefined
+  /** A key pair for what API clients call; the first start keeps the sample's here. */
+  readonly app?: { readonly url: string; readonly id: string; readonly token: string } | undefined
 }
 
 interface ProfileFile {
@@ -42,7 +44,10 @@ export function readProfiles(env: Environment = process.env): ProfileFile {
 export function saveProfile(url: string, profile: Profile, env: Environment = process.env): void {
   const file = readOrSetAside(env)
   const before = file.servers[url]
-  const servers = { ...file.servers, [url]: { ...(before && { project: before.project }), ...profile } }
+  const servers = {
+    ...file.servers,
+    [url]: { ...(before && { project: before.project, app: before.app }), ...profile },
+  }
   write(env, { ...file, default: url, servers })
 }
 

@@ -4,6 +4,7 @@ import { addAccessCommands } from './access-commands.ts'
 import { JetonCommand } from './command.ts'
 import { EXIT, explainFailure } from './exit.ts'
 import type { Io } from './io.ts'
+import { addLoyaltyCommands } from './loyalty-commands.ts'
 import { readCatalogue } from './operations.ts'
 import { addResourceCommands } from './resource-command.ts'
 import { addServiceCommands } from './service-commands.ts'
@@ -41,6 +42,7 @@ export function buildProgram(io: Io): JetonCommand {
   const catalogue = readCatalogue()
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
   addVerbsByHand(program, io)
+  addLoyaltyCommands(program.commandsGroup('Loyalty, with a key pair'), io)
   for (const noun of program.commands.filter((command) => catalogue.nouns.includes(command.name()))) {
     noun.usage('<verb> [options]').summary(noun.commands.map((verb) => verb.name()).join(' '))
   }

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
+import { countOperators } from '../features/operators/index.ts'
 import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -16,15 +19,21 @@ export async function serve(): Promise<void> {
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
   const service = await compose({ config, clock: systemClock, log, interactive })
-  const first = await makeFirst(service.db, config)
   const urls = await service.start()
   stopOnSignal(service, log)
-  const savedIn = first.operator && keepOperator(urls.managementUrl, first)
+  // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
+  const first = await makeFirst(service.db, config)
+  const savedIn = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive }),
     )
-  else logReady(log, service, urls, config.JETON_PUBLIC_URL)
+  else await logReady(log, service, urls, config.JETON_PUBLIC_URL)
+  if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
+    log.warn(
+      { why: 'webhooks cannot be created', do: 'set it for every process: openssl rand -base64 32' },
+      'JETON_ENCRYPTION_KEY is not set',
+    )
 }
 
 async function facts(
@@ -42,27 +51,36 @@ async function facts(
   return { version: VERSION, readyMs: performance.now(), store: db.label, existing }
 }
 
-/** So that `npx jeton key list` works at once on this machine. */
-function keepOperator(url: string, { operator, sample }: FirstStart): string {
-  saveProfile(url, {
-    management_id: operator!.id,
-    management_token: operator!.token,
-    project: sample?.projectId,
-  })
-  return shownProfilePath()
+/** So that `npx jeton key list` works at once on this machine; where there is no home to write to, beside the data. */
+function keepOperator(
+  { url, managementUrl }: { url: string; managementUrl: string },
+  { operator, sample }: FirstStart,
+  folder: string,
+): string {
+  const { id: management_id, token: management_token } = operator!
+  try {
+    const app = sample && { url, id: sample.appId, token: sample.appToken }
+    saveProfile(managementUrl, { management_id, management_token, project: sample?.projectId, app })
+    return shownProfilePath()
+  } catch {
+    const file = join(folder, 'operator.json')
+    writeFileSync(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`, { mode: 0o600 })
+    return file
+  }
 }
 
-function logReady(
+async function logReady(
   log: Log,
   { db, migrations }: Service,
   { url }: { url: string },
   publicUrl: string | undefined,
-): void {
+): Promise<void> {
   const applied = migrations.applied.length
   log.info(
     { url, version: VERSION, store: db.label, migrations: migrations.total, applied_now: applied },
     'ready',
   )
+  if ((await countOperators(db)) === 0) log.warn({ do: 'jeton operator create --local' }, 'no operator yet')
   if (publicUrl === undefined)
     log.warn(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },

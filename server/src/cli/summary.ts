@@ -27,15 +27,12 @@ function head({ version, readyMs, url }: StartFacts): string {
   return `${left}${url.padStart(WIDTH - left.length)}`
 }
 
-function credentials({ first, savedIn, showOperator, managementUrl }: StartFacts): string[] {
+function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
   const lines: string[] = []
   const { operator, sample } = first
   if (operator || sample) lines.push('', '  Shown once')
   if (operator && showOperator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
-  if (operator)
-    lines.push(
-      row(showOperator ? '' : 'operator', `saved in ${savedIn} for \`npx jeton\` (${managementUrl})`),
-    )
+  if (operator) lines.push(row(showOperator ? '' : 'operator', `saved in ${savedIn} for \`npx jeton\``))
   if (sample)
     lines.push(
       row('API key', `${sample.appId}  ${sample.appToken}`),
@@ -46,7 +43,7 @@ function credentials({ first, savedIn, showOperator, managementUrl }: StartFacts
 
 function thingsToTry({ first, url }: StartFacts): string[] {
   if (!first.sample) return []
-  const { appId, appToken } = first.sample
+  const { appId, appToken, member, rewardId } = first.sample
   return [
     '',
     '  1  Get a token. It lives 900 seconds.',
@@ -56,8 +53,14 @@ function thingsToTry({ first, url }: StartFacts): string[] {
     `       -H "X-App-Token: ${appToken}" \\`,
     '       -d grant_type=client_credentials -d scope="loyalties rewards"',
     '',
-    '  2  See the key and its tokens:             npx jeton key list',
-    '  3  Block it, and its tokens are dead:      npx jeton key block Quickstart',
+    '  2  Redeem a mug for 100 points; TOKEN is the access_token of step 1.',
+    '',
+    `     curl -s ${url}/v1/loyalties/members/${member}/redemption \\`,
+    '       -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
+    `       -d '{"reward":{"id":"${rewardId}"}}'`,
+    '',
+    '  3  See the key and its tokens:             npx jeton key list',
+    '  4  Block it, and its tokens are dead:      npx jeton key block Quickstart',
   ]
 }
 
@@ -74,7 +77,8 @@ export function summary(facts: StartFacts): string {
         : `${store}${existing ? `: ${contents(existing)}` : ''}`,
     ),
   )
-  if (first.sample) lines.push(row('sample', 'project "Sample" with one API key, "Quickstart"'))
+  if (first.sample)
+    lines.push(row('sample', '"Sample": a key, a customer with 500 points, 40 mugs at 100 points'))
   if (!created)
     lines.push(
       row('secrets', 'were shown when they were made. New ones:'),

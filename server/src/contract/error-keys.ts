@@ -47,6 +47,79 @@ export const ERRORS = {
     when: 'The request cannot be read (malformed JSON, bad UTF-8, bad percent-encoding) or a field has a value that is not allowed.',
     remedy: 'Mend what the message names; the API reference at /docs shows every field.',
   },
+  missing_reward: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'A redemption does not say which reward is meant.',
+    remedy: 'Send reward.id.',
+  },
+  missing_order: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'Points are to be turned into an amount off an order, and there is no order.',
+    remedy: 'Send order.amount, in the smallest unit of the currency.',
+  },
+  loyalty_card_points_exceeded: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The loyalty card holds fewer points than are to be taken.',
+    remedy: 'Take fewer points, or add some first. Nothing was taken.',
+  },
+  reward_out_of_stock: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'Nothing is left of the reward.',
+    remedy: 'Choose another reward, or raise its stock. No points were taken.',
+  },
+  voucher_disabled: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The loyalty card is not active.',
+    remedy:
+      'Activate it: PUT /v1/vouchers/{code} with {"active":true}. Cards of deleted customers stay inactive.',
+  },
+  voucher_not_active: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The loyalty card is not valid yet.',
+    remedy: 'Wait until its start_date, or change it.',
+  },
+  voucher_expired: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The loyalty card has expired.',
+    remedy: 'Change its expiration_date.',
+  },
+  voucher_codes_exhausted: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'No free code was found: nearly every code that code_config allows is taken.',
+    remedy: 'Give the campaign a longer code or a larger charset.',
+  },
+  campaign_inactive: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The campaign is not active.',
+    remedy: 'Activate it: PUT with {"active":true}.',
+  },
+  campaign_not_started: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The campaign has not begun.',
+    remedy: 'Wait until its start_date, or change it.',
+  },
+  campaign_ended: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'The campaign has ended.',
+    remedy: 'Change its expiration_date.',
+  },
+  resource_in_use: {
+    status: 400,
+    oauth: 'invalid_request',
+    when: 'Something else still needs the resource that is to be deleted.',
+    remedy: 'Delete first what the message names.',
+  },
   unauthorized: {
     status: 401,
     oauth: 'invalid_client',
@@ -96,11 +169,23 @@ export const ERRORS = {
     when: 'Something with this name exists already.',
     remedy: 'Choose another name, or use the one that exists.',
   },
+  idempotency_key_reused: {
+    status: 409,
+    oauth: 'invalid_request',
+    when: 'This Idempotency-Key was used for another request within the last 24 hours.',
+    remedy: 'Use a new key for every new request, and the same one only to repeat a request unchanged.',
+  },
   invalid_state: {
     status: 409,
     oauth: 'invalid_request',
     when: 'The resource is in a state that does not allow this.',
     remedy: 'Read the resource to see its state; the message names what is in the way.',
+  },
+  source_id_reused: {
+    status: 409,
+    oauth: 'invalid_request',
+    when: 'Another redemption was reported under this `source_id` before.',
+    remedy: 'Give every redemption an id of its own; repeat a report only unchanged.',
   },
   payload_too_large: {
     status: 413,
@@ -138,6 +223,12 @@ export const ERRORS = {
     oauth: 'server_error',
     when: 'Jeton has a bug. The log has the cause under the request id.',
     remedy: 'Report it with the request id.',
+  },
+  encryption_unavailable: {
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    when: 'A secret of a webhook must be stored or read, and the encryption key is not set, or is not the one that it was stored with.',
+    remedy: 'Set JETON_ENCRYPTION_KEY to the same value for every process; the message says more.',
   },
   temporarily_unavailable: {
     status: 503,

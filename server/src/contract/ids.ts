@@ -6,6 +6,15 @@ export const ID_PREFIX = {
   token: 'tok_',
   operator: 'op_',
   audit_entry: 'aud_',
+  customer: 'cust_',
+  campaign: 'camp_',
+  voucher: 'v_',
+  transaction: 'vtx_',
+  product: 'prod_',
+  reward: 'rew_',
+  reward_assignment: 'rewa_',
+  reward_redemption: 'rewr_',
+  redemption: 'r_',
   event: 'evcus_',
   webhook: 'wh_',
   distribution: 'distr_',
@@ -18,9 +27,12 @@ export const CREDENTIAL_PREFIX = {
   access_token: 'jtn_',
 } as const
 
+/** As Standard Webhooks spells it; without a checksum, since it is never presented to us. */
+export const WEBHOOK_SECRET_PREFIX = 'whsec_'
+
 /** For what is written down or said back of a request: a credential that someone put where none belongs is not repeated. */
 export const withoutCredentials = (text: string): string =>
-  text.replace(/(jt[amn])(?:_|%5f)[\w%-]+/gi, (_, prefix: string) => `${prefix}_•••`)
+  text.replace(/(jt[amn]|whsec)(?:_|%5f)[\w%-]+/gi, (_, prefix: string) => `${prefix}_•••`)
 
 /** Twelve bytes of a token's digest: enough to be unique, and found by the primary key without a column of its own. */
 export const tokenIdOf = (digest: Uint8Array): string =>

@@ -13,6 +13,6 @@ export interface Clock {
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
-  sleep: (ms, signal) =>
-    wait(ms, undefined, signal ? { signal, ref: false } : { ref: false }).catch(() => undefined),
+  // Who can be woken is background work, which keeps no process alive; who cannot is waited for, and the process with it.
+  sleep: (ms, signal) => wait(ms, undefined, signal && { signal, ref: false }).catch(() => undefined),
 }

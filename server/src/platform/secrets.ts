@@ -36,6 +36,14 @@ function base62(random: RandomBytes, length: number): string {
 export const ID_LENGTH = 16
 export const newId = (random: RandomBytes, prefix: string): string => prefix + base62(random, ID_LENGTH)
 
+/**
+ * For signing what others check. Letters and digits only, yet base64 of 33 bytes, as Standard Webhooks wants it: it
+ * survives shells and double clicks, and is found by scanners.
+ */
+const SIGNING_SECRET_LENGTH = 44
+export const newSigningSecret = (random: RandomBytes, prefix: string): string =>
+  prefix + base62(random, SIGNING_SECRET_LENGTH)
+
 const CHECKSUM_LENGTH = 6
 
 function checksum(text: string): string {

@@ -96,10 +96,14 @@ eachEngine((engine) => {
       ]
       let granted = 0
       for (const [round, offsets] of rounds.entries()) {
-        await Promise.all(world.processes.map((one, i) => one.tell({ kind: 'set', now: world.now() + offsets[i]! })))
+        await Promise.all(
+          world.processes.map((one, i) => one.tell({ kind: 'set', now: world.now() + offsets[i]! })),
+        )
         if (round % 2 === 1) await Promise.all(world.processes.map((process) => process.look()))
         const answers = await crowd(world.processes, 400, key)
-        expect(Object.keys(statuses(answers)).filter((status) => status !== '200' && status !== '429')).toEqual([])
+        expect(
+          Object.keys(statuses(answers)).filter((status) => status !== '200' && status !== '429'),
+        ).toEqual([])
         granted += tokensOf(answers).length
         expect(await activeAtLeast(project.id)).toBeLessThanOrEqual(1_000)
       }
@@ -157,7 +161,10 @@ eachEngine((engine) => {
 
       await a!.manage('PATCH', key.path, { token_limit: 3 })
       const lowered = await crowd(world.processes, 8, key)
-      expect([statuses(lowered), waits(lowered)]).toEqual([{ 429: 8 }, new Set([retryAfter(first, world.now())])])
+      expect([statuses(lowered), waits(lowered)]).toEqual([
+        { 429: 8 },
+        new Set([retryAfter(first, world.now())]),
+      ])
       // Six are gone, four are left: still one too many.
       await world.advance(LIFETIME_MS - 100_000)
       const four = await crowd(world.processes, 8, key)
@@ -165,7 +172,10 @@ eachEngine((engine) => {
 
       await a!.manage('PATCH', key.path, { token_limit: 6 })
       const raised = await crowd([b!], 8, key)
-      expect([statuses(raised), waits(raised)]).toEqual([{ 200: 2, 429: 6 }, new Set([retryAfter(later, world.now())])])
+      expect([statuses(raised), waits(raised)]).toEqual([
+        { 200: 2, 429: 6 },
+        new Set([retryAfter(later, world.now())]),
+      ])
       await a!.manage('PATCH', key.path, { token_limit: null })
       expect(statuses(await crowd([b!], 20, key))).toEqual({ 200: 20 })
     })
@@ -190,7 +200,9 @@ eachEngine((engine) => {
       expect((await b!.form('/v1/oauth/token/revoke', { token: tokens[0]! }, key)).status).toBe(204)
       expect(statuses(await crowd(world.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
       const { body } = await a!.manage('GET', `/projects/${project.id}/tokens`)
-      expect((await a!.manage('DELETE', `/projects/${project.id}/tokens/${body.data[0].id}`)).status).toBe(204)
+      expect((await a!.manage('DELETE', `/projects/${project.id}/tokens/${body.data[0].id}`)).status).toBe(
+        204,
+      )
       expect(statuses(await crowd(world.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
     })
 

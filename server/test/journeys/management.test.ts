@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MIGRATIONS } from '../../src/app/migrations/index.ts'
+import { VERSION } from '../../src/app/version.ts'
+import { ensureConfiguredOperator } from '../../src/features/operators/index.ts'
+import { migrate } from '../../src/platform/database/index.ts'
+import { randomBytes } from '../../src/platform/secrets.ts'
 import { eachEngine } from '../engines.ts'
 import { type Answer, OPERATOR, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
@@ -583,6 +588,20 @@ eachEngine((engine) => {
       expect(both.filter(({ status }) => status === 204)).toHaveLength(1)
       expect((await everythingIn(own.service.db)).operators).toHaveLength(1)
       await own.stop()
+    })
+
+    test('of the settings is made once by processes that start together, and changed once', async () => {
+      const store = await engine.freshStore()
+      const [first, ...others] = await Promise.all(Array.from({ length: 4 }, () => store.open()))
+      await migrate(first!, { migrations: MIGRATIONS, program: VERSION })
+      for (const token of ['the-token-at-first-of-32-characters', 'the-token-later-of-32-characters-x'])
+        await Promise.all(
+          [first!, ...others].map((db) =>
+            ensureConfiguredOperator({ db, random: randomBytes }, { id: 'me', token }),
+          ),
+        )
+      const { operators, audit_log } = await everythingIn(first!)
+      expect([operators!.length, audit_log!.length]).toEqual([1, 2])
     })
 
     test('of the settings is created at the start, left alone by the next, and given the new token where it changed', async () => {

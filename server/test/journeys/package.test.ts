@@ -27,17 +27,30 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the package holds compiled code, its documents and nothing else', () => {
-  expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'openapi.json', 'package.json'])
+  expect(readdirSync(installed).sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'bin',
+    'dist',
+    'openapi.json',
+    'package.json',
+  ])
   const files = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' })
   expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([])
 })
 
 test('packing leaves the checkout as it was', () => {
-  for (const made of ['dist', 'README.md', 'LICENSE']) expect(existsSync(join(ROOT, 'server', made))).toBe(false)
+  for (const made of ['dist', 'README.md', 'LICENSE'])
+    expect(existsSync(join(ROOT, 'server', made))).toBe(false)
 })
 
 test('the package starts in an empty folder and issues a token', async () => {
-  const env = { ...process.env, JETON_PORT: '0', JETON_DATA_DIR: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+  const env = {
+    ...process.env,
+    JETON_PORT: '0',
+    JETON_DATA_DIR: join(folder, 'data'),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+  }
   const child = spawn(process.execPath, [join(installed, 'bin', 'jeton.js'), 'serve'], { cwd: folder, env })
   let printed = ''
   child.stderr.on('data', (chunk) => (printed += chunk))
@@ -48,7 +61,10 @@ test('the package starts in an empty folder and issues a token', async () => {
       if (printed.includes('Ctrl-C')) resolve()
     })
   })
-  const curl = printed.slice(printed.indexOf('curl'), printed.indexOf('loyalties rewards"') + 'loyalties rewards"'.length)
+  const curl = printed.slice(
+    printed.indexOf('curl'),
+    printed.indexOf('loyalties rewards"') + 'loyalties rewards"'.length,
+  )
   const answer = execFileSync('sh', ['-c', curl], { encoding: 'utf8' })
   expect(JSON.parse(answer)).toMatchObject({ expires_in: 900, scope: 'loyalties rewards' })
   child.removeAllListeners('exit')

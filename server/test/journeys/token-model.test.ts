@@ -71,15 +71,48 @@ const key = fc.constantFrom(0, 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 10,
-    arbitrary: fc.record({ do: fc.constant('issue' as const), at, key, secret: fc.constantFrom('present', 'present', 'present', 'previous', 'first') }),
+    arbitrary: fc.record({
+      do: fc.constant('issue' as const),
+      at,
+      key,
+      secret: fc.constantFrom('present', 'present', 'present', 'previous', 'first'),
+    }),
   },
-  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('block', 'unblock', 'unblock', 'revoke-tokens') as fc.Arbitrary<Verb>, at, key }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constantFrom('block', 'unblock', 'unblock', 'revoke-tokens') as fc.Arbitrary<Verb>,
+      at,
+      key,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), at, key }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('regenerate' as const), at, key, grace: fc.constantFrom(0, 0, 30, 3_600) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('regenerate' as const),
+      at,
+      key,
+      grace: fc.constantFrom(0, 0, 30, 3_600),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('revoke' as const), at, token: fc.nat(20), by: key }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('introspect' as const), at }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 700, 29_999, 61_000, 300_000, 899_000) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait-until-expiry' as const), token: fc.nat(20), early: fc.constantFrom(0, 0, 1) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 700, 29_999, 61_000, 300_000, 899_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('wait-until-expiry' as const),
+      token: fc.nat(20),
+      early: fc.constantFrom(0, 0, 1),
+    }),
+  },
 )
 
 /** A history under way: what is sent, and what the model says to it. */
@@ -89,6 +122,8 @@ class Run {
   readonly #pairs: { appId: string; path: string }[] = []
   #asker = { appId: '', appToken: '' }
   #address = 0
+  /** A process may not have heard yet of a change made in the other. */
+  #unsettled = false
 
   constructor(world: World) {
     this.#world = world
@@ -103,7 +138,13 @@ class Run {
     for (const limit of limits) {
       const { appId, appToken, path } = await first!.key(project.id, { token_limit: limit })
       this.#pairs.push({ appId, path })
-      this.model.keys.push({ state: 'active', secret: appToken, firstSecret: appToken, previous: undefined, limit })
+      this.model.keys.push({
+        state: 'active',
+        secret: appToken,
+        firstSecret: appToken,
+        previous: undefined,
+        limit,
+      })
     }
   }
 
@@ -138,18 +179,32 @@ class Run {
 
   async #issue(step: Step & { do: 'issue' }, now: number): Promise<void> {
     const modelKey = this.model.keys[step.key]!
-    const secrets = { present: modelKey.secret, previous: modelKey.previous?.secret ?? modelKey.secret, first: modelKey.firstSecret }
+    const secrets = {
+      present: modelKey.secret,
+      previous: modelKey.previous?.secret ?? modelKey.secret,
+      first: modelKey.firstSecret,
+    }
     const secret = secrets[step.secret]
     const expected = this.model.refusal(step.key, secret, now)
     // Everyone has an address of their own, so that wrong secrets are not throttled.
     const from = { 'x-forwarded-for': `10.0.${this.#address >> 8}.${this.#address++ & 255}` }
-    const answer = await this.process(step.at).issue({ appId: this.#pairs[step.key]!.appId, appToken: secret }, 'vouchers', from)
+    const answer = await this.process(step.at).issue(
+      { appId: this.#pairs[step.key]!.appId, appToken: secret },
+      'vouchers',
+      from,
+    )
     expect(answer.body.key).toBe(expected)
     if (expected === 'token_limit_reached') this.#tellsWhenFree(answer, step.key, now)
     if (expected !== undefined) return
     const expiresAt = Math.floor(now / 1000) * 1000 + 900_000
     expect(answer.body).toMatchObject({ expires_in: 900, expires_at: expiresAt / 1000 })
-    this.model.tokens.push({ value: answer.body.access_token, key: step.key, expiresAt, dead: false, diedIn: undefined })
+    this.model.tokens.push({
+      value: answer.body.access_token,
+      key: step.key,
+      expiresAt,
+      dead: false,
+      diedIn: undefined,
+    })
   }
 
   #tellsWhenFree(answer: Answer, key: number, now: number): void {
@@ -161,18 +216,26 @@ class Run {
     const { path } = this.#pairs[step.key]!
     const modelKey = this.model.keys[step.key]!
     const { manage } = this.process(step.at)
-    const answer = await (step.do === 'delete' ? manage('DELETE', path) : manage('POST', `${path}/${step.do}`))
+    const answer = await (step.do === 'delete'
+      ? manage('DELETE', path)
+      : manage('POST', `${path}/${step.do}`))
     expect(answer.status).toBe(modelKey.state === 'deleted' ? 409 : 200)
     if (modelKey.state === 'deleted') return
     const kills = step.do !== 'unblock' && !(step.do === 'block' && modelKey.state === 'blocked')
     if (kills) this.model.killAll(step.key, step.at)
-    modelKey.state = ({ block: 'blocked', unblock: 'active', delete: 'deleted', 'revoke-tokens': modelKey.state } as const)[step.do]
+    modelKey.state = (
+      { block: 'blocked', unblock: 'active', delete: 'deleted', 'revoke-tokens': modelKey.state } as const
+    )[step.do]
   }
 
   async #regenerate(step: Step & { do: 'regenerate' }, now: number): Promise<void> {
     const modelKey = this.model.keys[step.key]!
     const body = step.grace === 0 ? undefined : { grace_seconds: step.grace }
-    const answer = await this.process(step.at).manage('POST', `${this.#pairs[step.key]!.path}/regenerate`, body)
+    const answer = await this.process(step.at).manage(
+      'POST',
+      `${this.#pairs[step.key]!.path}/regenerate`,
+      body,
+    )
     expect(answer.status).toBe(modelKey.state === 'deleted' ? 409 : 200)
     if (modelKey.state === 'deleted') return
     modelKey.previous = { secret: modelKey.secret, until: now + step.grace * 1000 }
@@ -184,7 +247,11 @@ class Run {
     if (!token) return
     const modelKey = this.model.keys[step.by]!
     const pair = { appId: this.#pairs[step.by]!.appId, appToken: modelKey.secret }
-    const { status } = await this.process(step.at).form('/v1/oauth/token/revoke', { token: token.value }, pair)
+    const { status } = await this.process(step.at).form(
+      '/v1/oauth/token/revoke',
+      { token: token.value },
+      pair,
+    )
     const isThere = token.key === step.by && this.model.isActive(token, this.#world.now())
     expect(status).toBe(modelKey.state === 'active' ? (isThere ? 204 : 404) : 401)
     if (status === 204) this.model.kill(token, step.at)
@@ -192,19 +259,21 @@ class Run {
 
   /** Where the change was made it counts at once. Elsewhere nothing that is active may be called dead meanwhile. */
   async #changed(where: number): Promise<void> {
+    this.#unsettled = true
     await this.#agrees(where)
     await this.#agrees(1 - where)
   }
 
   /** At most two seconds, in which every process has looked. */
   async #settle(): Promise<void> {
-    if (this.model.tokens.some(({ diedIn }) => diedIn !== undefined)) await this.#wait(1_500)
+    if (this.#unsettled) await this.#wait(1_500)
   }
 
   async #wait(ms: number): Promise<void> {
     await this.#world.advance(ms)
     await Promise.all(this.#world.processes.map((process) => process.look()))
     for (const token of this.model.tokens) token.diedIn = undefined
+    this.#unsettled = false
     for (const index of this.#world.processes.keys()) await this.#agrees(index)
   }
 
@@ -218,7 +287,11 @@ class Run {
         const about = `token ${i} in process ${where}`
         if (!active) return expect(text, about).toBe('{"active":false}')
         const left = Math.ceil((token.expiresAt - now) / 1000)
-        expect(body, about).toMatchObject({ active: true, expires_in: left, expires_at: token.expiresAt / 1000 })
+        expect(body, about).toMatchObject({
+          active: true,
+          expires_in: left,
+          expires_at: token.expiresAt / 1000,
+        })
       }),
     )
   }

@@ -7,7 +7,9 @@ import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
 import { startService } from '../../../test/service.ts'
 import { systemClock } from '../../platform/clock.ts'
+import { readConfig } from '../../platform/config/index.ts'
 import type { Finding } from './check.ts'
+import { checkEncryption } from './check-encryption.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('doctor')))
@@ -54,6 +56,28 @@ test('for people every line is a tick, or a cross with what to type', async () =
 })
 
 describe('what is wrong is found', () => {
+  test('a key file that others can read', async () => {
+    const env = settings()
+    mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
+    expect((await examine(env)).of('encryption')).toMatchObject({ result: 'ok' })
+    const file = join(env.JETON_DATA_DIR, 'encryption.key')
+    writeFileSync(file, 'x', { mode: 0o644 })
+    chmodSync(file, 0o644)
+    expect((await examine(env)).of('encryption')).toMatchObject({ result: 'failed', do: `chmod 600 ${file}` })
+    chmodSync(file, 0o600)
+    expect((await examine(env)).of('encryption')).toMatchObject({ result: 'ok' })
+  })
+
+  test('PostgreSQL without an encryption key: worth a warning, and a failure in production', () => {
+    const env = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
+    const key = Buffer.alloc(32).toString('base64')
+    const lacking = { says: expect.stringContaining('webhooks cannot be created') }
+    expect(checkEncryption(readConfig(env), false)).toMatchObject({ result: 'warning', ...lacking })
+    expect(checkEncryption(readConfig(env), true)).toMatchObject({ result: 'failed', ...lacking })
+    const set = checkEncryption(readConfig({ ...env, JETON_ENCRYPTION_KEY: key }), true)
+    expect(set).toEqual({ name: 'encryption', result: 'ok', says: 'the key is set' })
+  })
+
   test('a wrong setting, without looking further', async () => {
     const { code, of } = await examine(settings({ JETON_TRUSTED_PROXIES: '10.0.0.0/33' }))
     expect(code).toBe(78)

@@ -2,6 +2,7 @@ import { type Config, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import { coloured, type Io, printLine } from '../io.ts'
 import { type Finding, failed, well } from './check.ts'
+import { checkEncryption } from './check-encryption.ts'
 import { checkDataFolder, checkProfile } from './check-files.ts'
 import { checkPorts } from './check-port.ts'
 import { checkProduction } from './check-production.ts'
@@ -29,6 +30,7 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
   return [
     finding,
     ...checkDataFolder(config),
+    checkEncryption(config, production),
     ...store.findings,
     ...(await checkPorts(config)),
     checkProfile(io.env),

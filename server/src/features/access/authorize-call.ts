@@ -65,7 +65,8 @@ function decide(deps: AuthenticationDeps, call: Call, holder: Holder): Allowed |
   const fault = faultOf(call, holder)
   if (!fault) return allowed(deps, holder)
   // The scope of a token never changes: nothing that the store could say of its key would help.
-  if (holder.tokenScope && lackedBy(holder.tokenScope, call) && holder.key.admits(call.caller.plain)) throw fault
+  if (holder.tokenScope && lackedBy(holder.tokenScope, call) && holder.key.admits(call.caller.plain))
+    throw fault
   return decideAfresh(deps, call, holder)
 }
 

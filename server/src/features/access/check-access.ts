@@ -126,8 +126,13 @@ function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Rung[] {
   ]
 }
 
+/** A name as a shell takes it for one word, whatever is in it. */
+const quoted = (name: string): string =>
+  /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
+
 function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | null): Rung[] {
-  const { name, state } = key.row
+  const { state } = key.row
+  const name = quoted(key.row.name)
   const steps = [
     rung('key_active', state === 'active', {
       yes: 'the key is active',

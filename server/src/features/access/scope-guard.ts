@@ -7,9 +7,10 @@ import { type Allowed, authorizeCall } from './authorize-call.ts'
 /** Stands before every route of `/v1` and `/client/v1`. */
 export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
   const enter = (request: FastifyRequest, { key }: Allowed): void => {
-    const { id, name, project_id: projectId } = key.row
+    const { id, name, app_id, project_id: projectId } = key.row
     request.note = name
     request.projectId = projectId
+    request.apiKey = { name, app_id }
     request.actor = { type: 'api_key', id, address: request.caller.plain, requestId: request.id }
   }
   return (request, needed) => {

@@ -1,9 +1,9 @@
 import { CREDENTIAL_PREFIX, ID_PREFIX } from '../../contract/ids.ts'
-import type { Database, Transaction } from '../../platform/database/index.ts'
+import { type Database, type Transaction, UniqueConflict } from '../../platform/database/index.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import { digestOf, last4, newCredential, newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
-import { findOperator, insertOperator, type OperatorRow, replaceOperatorToken } from './operator.store.ts'
+import { insertOperator, lockOperators, type OperatorRow, replaceOperatorToken } from './operator.store.ts'
 import { operatorView } from './operator.ts'
 
 interface Deps {
@@ -50,14 +50,26 @@ async function insert(
   return row
 }
 
+interface Configured {
+  readonly id: string
+  readonly token: string
+}
+
 /** The operator that the settings name: made if it is not there, given the new token if that has changed. */
-export async function ensureConfiguredOperator(
-  deps: Deps,
-  { id, token }: { id: string; token: string },
-): Promise<void> {
+export async function ensureConfiguredOperator(deps: Deps, operator: Configured): Promise<void> {
+  try {
+    await ensureOperator(deps, operator)
+  } catch (error) {
+    // Of processes that start together one makes it; the others find it there now.
+    if (!(error instanceof UniqueConflict)) throw error
+    await ensureOperator(deps, operator)
+  }
+}
+
+async function ensureOperator(deps: Deps, { id, token }: Configured): Promise<void> {
   const actor: Actor = { type: 'system', id: 'settings', address: null, requestId: null }
   await deps.db.transaction(async (tx) => {
-    const existing = await findOperator(tx, id)
+    const existing = (await lockOperators(tx)).find((one) => one.id === id)
     if (!existing) return void (await insert(deps, tx, { id, name: id, token, actor }))
     const digest = digestOf(token)
     if (digest.equals(existing.token_digest)) return

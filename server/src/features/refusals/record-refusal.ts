@@ -6,9 +6,9 @@ import type { Database } from '../../platform/database/index.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
+  findOldestKept,
   insertRefusals,
   type RefusalRow,
-  trimRefusals,
 } from './refusal.store.ts'
 
 const KEPT_MS = 24 * 60 * 60 * 1000
@@ -46,13 +46,16 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const rows = waiting.slice(0, ROWS_PER_STATEMENT)
-      await db.transaction(async (tx) => {
-        await insertRefusals(tx, rows)
-        for (const projectId of new Set(rows.map((row) => row.project_id)))
-          await trimRefusals(tx, projectId, KEPT_PER_PROJECT)
-      })
+      await db.transaction((tx) => insertRefusals(tx, rows))
       waiting = waiting.slice(rows.length)
+      for (const projectId of new Set(rows.map((row) => row.project_id))) await trim(projectId)
     }
+  }
+
+  /** Read outside of a transaction, so that nobody waits for it who has nothing to trim. */
+  async function trim(projectId: string): Promise<void> {
+    const oldest = await findOldestKept(db, projectId, KEPT_PER_PROJECT)
+    if (oldest !== undefined) await db.transaction((tx) => deleteRefusalsOfProject(tx, projectId, oldest))
   }
 
   return {

@@ -66,9 +66,13 @@ export async function deleteRefusalsBefore(tx: Transaction, at: number): Promise
   await tx.write<RefusalTables>().deleteFrom('refusals').where('at', '<', at).execute()
 }
 
-/** Leaves the newest `keep` of a project. */
-export async function trimRefusals(tx: Transaction, projectId: string, keep: number): Promise<void> {
-  const oldestKept = await tx
+/** The time of the oldest of the newest `keep` of a project; undefined where it has fewer. */
+export async function findOldestKept(
+  reader: Reader,
+  projectId: string,
+  keep: number,
+): Promise<number | undefined> {
+  const row = await reader
     .read<RefusalTables>()
     .selectFrom('refusals')
     .select('at')
@@ -77,15 +81,19 @@ export async function trimRefusals(tx: Transaction, projectId: string, keep: num
     .limit(1)
     .offset(keep - 1)
     .executeTakeFirst()
-  if (oldestKept)
-    await tx
-      .write<RefusalTables>()
-      .deleteFrom('refusals')
-      .where('project_id', '=', projectId)
-      .where('at', '<', oldestKept.at)
-      .execute()
+  return row?.at
 }
 
-export async function deleteRefusalsOfProject(tx: Transaction, projectId: string): Promise<void> {
-  await tx.write<RefusalTables>().deleteFrom('refusals').where('project_id', '=', projectId).execute()
+/** All of them, or those before a time. */
+export async function deleteRefusalsOfProject(
+  tx: Transaction,
+  projectId: string,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<void> {
+  await tx
+    .write<RefusalTables>()
+    .deleteFrom('refusals')
+    .where('project_id', '=', projectId)
+    .where('at', '<', before)
+    .execute()
 }

@@ -130,7 +130,8 @@ const GATEWAY: readonly Step[] = [
   {
     step: 'gateway_path',
     passed: 'the proxy named one plain path of the API',
-    failed: 'the proxy named no path, two that differ, one that can be read in two ways, or none of /v1 and /client/v1',
+    failed:
+      'the proxy named no path, two that differ, one that can be read in two ways, or none of /v1 and /client/v1',
     remedy:
       'The client must call a plain path; if it did, the proxy must replace X-Original-URI and X-Forwarded-Uri: see deploy/.',
   },

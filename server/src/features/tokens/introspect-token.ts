@@ -5,7 +5,6 @@ import { type AuthenticationDeps, addressRefused, authenticateKey, notAccepted }
 import { type Presented, presentedCredential } from './client-credentials.ts'
 import type { KnownKey } from './known-key.ts'
 import { addressIn, tokenIn } from './oauth-form.ts'
-import { projectOfToken } from './token.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
@@ -41,7 +40,7 @@ function askedBy(
 function askedIn(deps: AuthenticationDeps, form: Form, projectId: string): Verdict | Promise<Verdict> {
   const accessToken = tokenIn(form)
   const address = addressIn(form)
-  const verdict = projectOfToken(accessToken) === projectId ? verdictOf(deps.memory, accessToken) : INACTIVE
+  const verdict = verdictOf(deps.memory, accessToken, projectId)
   return address === undefined ? verdict : seenFrom(deps, verdict, address)
 }
 
@@ -74,9 +73,20 @@ async function theLongWay(
   if (presented.kind !== 'bearer') throw notAccepted('credential_missing')
   const own = await bearerVerdict(deps, request, presented.accessToken)
   // RFC 7662 §2.1: whoever asks must be entitled; anyone may ask about itself.
-  if (presented.accessToken !== tokenIn(form) && !own.token.scope.split(' ').includes('api'))
+  if (presented.accessToken !== tokenIn(form) && !(await mayAskAboutOthers(deps, own)))
     throw mayOnlyAskAboutItself(own)
   return askedIn(deps, form, own.key.row.project_id)
+}
+
+/** By its scope and by what its key is permitted at this moment; before it is refused for the latter, the store is asked. */
+async function mayAskAboutOthers(
+  { memory }: AuthenticationDeps,
+  { token, key }: Verdict & { active: true },
+): Promise<boolean> {
+  if (!token.scope.split(' ').includes('api')) return false
+  if (key.permissions.includes('api')) return true
+  const fresh = await memory.freshKey(key.row.project_id, key.row.id)
+  return fresh?.permissions.includes('api') === true
 }
 
 async function bearerVerdict(

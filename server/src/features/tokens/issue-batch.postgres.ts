@@ -1,8 +1,15 @@
-import type { ReservedSql, Sql } from 'postgres'
+import type { SqlConnection } from '../../platform/database/index.ts'
 import { type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
-const LOCK_PROJECTS = 'select 1 from projects where id = any($1::text[]) order by id for update'
+/**
+ * Marks the transaction as well. All statements are sent at once: should the connection be cut and made anew in between,
+ * what is left of them would run alone, without locks; without the mark they do nothing.
+ */
+const LOCK_PROJECTS = `select set_config('jeton.batch', $2, true) from
+  (select 1 from projects where id = any($1::text[]) order by id for update) locked`
+const MARKED = (parameter: string) => `current_setting('jeton.batch', true) = ${parameter}`
+
 const LOCK_KEYS = `select 1 from api_keys where project_id = any($1::text[]) and id = any($2::text[])
   order by project_id, id for update`
 
@@ -25,6 +32,7 @@ fresh as (
   from asked a
   join projects p on p.id = a.project_id and p.deleted_at is null
   join api_keys k on k.project_id = a.project_id and k.id = a.key_id and k.version = a.version and k.state = 'active'
+  where ${MARKED('$7')}
 ),
 within_key as (
   select *, row_number() over (partition by project_id order by n) as place_of_project
@@ -60,7 +68,8 @@ const COUNTED = `
 const recount = (holder: string, same: string) => `
 update ${holder} h set credits = greatest(h.token_limit - c.active, 0), full_until = c.oldest
 from ${holder} o cross join lateral (${COUNTED} and ${same}) c
-where ${holder === 'projects' ? 'o.id = any($1::text[]) and h.id = o.id' : 'o.id = any($1::text[]) and o.token_limit is not null and h.project_id = o.project_id and h.id = o.id'}`
+where ${holder === 'projects' ? 'o.id = any($1::text[]) and h.id = o.id' : 'o.id = any($1::text[]) and o.token_limit is not null and h.project_id = o.project_id and h.id = o.id'}
+  and ${MARKED('$3')}`
 const RECOUNT_PROJECTS = recount('projects', 't.project_id = o.id')
 const RECOUNT_KEYS = recount('api_keys', 't.project_id = o.project_id and t.key_id = o.id')
 
@@ -75,14 +84,29 @@ interface Found {
 }
 
 /** Sends everything at once, `commit` included, and waits once: a statement that fails turns the commit into a rollback. */
-async function attempt(sql: ReservedSql, asked: IssueInput, counting: boolean): Promise<Found[]> {
+async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<Found[]> {
   const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
-  const run = (text: string, parameters: unknown[] = []) =>
-    sql.unsafe(text, parameters as never, { prepare: true }).execute()
-  const before = [run('begin'), run(LOCK_PROJECTS, [projectIds]), run(LOCK_KEYS, [projectIds, keyIds])]
-  if (counting) before.push(run(RECOUNT_PROJECTS, [projectIds, now]), run(RECOUNT_KEYS, [keyIds, now]))
-  const granting = run(GRANT, [projectIds, keyIds, keyVersions, scopes, Buffer.from(digests.buffer), now])
-  const settled = await Promise.allSettled([...before, granting, run('commit')])
+  const mark = Buffer.from(digests.buffer, 0, 16).toString('hex')
+  const before = [
+    sql.send('begin'),
+    sql.send(LOCK_PROJECTS, [projectIds, mark]),
+    sql.send(LOCK_KEYS, [projectIds, keyIds]),
+  ]
+  if (counting)
+    before.push(
+      sql.send(RECOUNT_PROJECTS, [projectIds, now, mark]),
+      sql.send(RECOUNT_KEYS, [keyIds, now, mark]),
+    )
+  const granting = sql.send(GRANT, [
+    projectIds,
+    keyIds,
+    keyVersions,
+    scopes,
+    Buffer.from(digests.buffer),
+    now,
+    mark,
+  ])
+  const settled = await Promise.allSettled([...before, granting, sql.send('commit')])
   for (const one of settled) if (one.status === 'rejected') throw one.reason
   return (await granting) as never as Found[]
 }
@@ -103,8 +127,25 @@ function outcomeOf(found: Found | undefined): IssueOutcome {
 const needsCount = (found: Found | undefined): boolean =>
   found !== undefined && !found.granted && (fullUntil(found) ?? 0) <= found.now
 
-async function decide(sql: ReservedSql, asked: IssueInput, counting: boolean): Promise<IssueOutcome[]> {
-  const rows = await attempt(sql, asked, counting)
+const DEADLOCK = '40P01'
+const TRIES = 3
+
+/** Everyone locks in one order; should someone cross ours all the same, nothing of the attempt was kept. */
+async function attemptDespiteDeadlocks(
+  sql: SqlConnection,
+  asked: IssueInput,
+  counting: boolean,
+): Promise<Found[]> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt(sql, asked, counting)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DEADLOCK || tries === TRIES) throw error
+    }
+}
+
+async function decide(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<IssueOutcome[]> {
+  const rows = await attemptDespiteDeadlocks(sql, asked, counting)
   const byPlace = new Map(rows.map((row) => [row.n - 1, row]))
   const outcomes = asked.projectIds.map((_, i) => outcomeOf(byPlace.get(i)))
   const again = counting ? [] : outcomes.flatMap((_, i) => (needsCount(byPlace.get(i)) ? [i] : []))
@@ -113,11 +154,5 @@ async function decide(sql: ReservedSql, asked: IssueInput, counting: boolean): P
   return outcomes
 }
 
-export async function issueOnPostgres(sql: Sql, asked: IssueInput): Promise<IssueOutcome[]> {
-  const connection = await sql.reserve()
-  try {
-    return await decide(connection, asked, false)
-  } finally {
-    connection.release()
-  }
-}
+export const issueOnPostgres = (sql: SqlConnection, asked: IssueInput): Promise<IssueOutcome[]> =>
+  decide(sql, asked, false)

@@ -1,9 +1,13 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
 import { DIGEST_BYTES, type IssueInput, type IssueOutcome } from './issue.ts'
+import { type IssueMessage, packOutcomes, unpackInput } from './issue-message.ts'
 import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own, which excludes every other writer: no row needs a lock. */
-export function run({ prepare }: ProgramContext, asked: IssueInput): IssueOutcome[] {
+export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>
+  packOutcomes(issueAll(context, unpackInput(message)))
+
+function issueAll({ prepare }: ProgramContext, asked: IssueInput): IssueOutcome[] {
   const latest = prepare('select max(expires_at) as at from tokens').get() as { at: number | null }
   const time = Math.max(asked.now, (latest.at ?? 0) - LIFETIME_MS)
   const expiresAt = expiryOf(time)

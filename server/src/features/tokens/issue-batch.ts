@@ -1,12 +1,16 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, SqliteDatabase } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
 import type { IssueInput, IssueOutcome } from './issue.ts'
 import { issueOnPostgres } from './issue-batch.postgres.ts'
+import { type IssueMessage, packInput, unpackOutcomes } from './issue-message.ts'
 
 const SQLITE_PROGRAM = sibling(import.meta.url, './issue-batch.sqlite')
+
+const issueOnSqlite = async (db: SqliteDatabase, input: IssueInput): Promise<IssueOutcome[]> =>
+  unpackOutcomes(await db.runProgram<IssueMessage, Float64Array>(SQLITE_PROGRAM, packInput(input)))
 
 /** One transaction for many tokens, by the program of the engine; `issue.ts` has the rules that both obey. */
 export const issueBatch = (db: Database, input: IssueInput): Promise<IssueOutcome[]> =>
   db.engine === 'sqlite'
-    ? db.runProgram(SQLITE_PROGRAM, input)
-    : db.runSql((sql) => issueOnPostgres(sql, input))
+    ? issueOnSqlite(db, input)
+    : db.runSql((connection) => issueOnPostgres(connection, input))

@@ -67,17 +67,27 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   })
 }
 
+const GRANTS_KEPT = 50
+
+function grantedTo({ grants, permissions }: KnownKey, scope: string | undefined): string {
+  const known = scope === undefined ? undefined : grants.get(scope)
+  if (known !== undefined) return known
+  const granted = grantScope(scope, permissions)
+  if (grants.size < GRANTS_KEPT) grants.set(scope!, granted)
+  return granted
+}
+
 /**
  * Before a scope is refused for what memory says of the key's permissions, the store is asked. What it says may also be
  * another secret or another whitelist, so the caller is then proved anew.
  */
 async function allowedScope(memory: Memory, key: KnownKey, { scope, authenticateAgain }: Request) {
   try {
-    return { key, scope: grantScope(scope, key.permissions) }
+    return { key, scope: grantedTo(key, scope) }
   } catch {
     const stored = await memory.freshKey(key.row.project_id, key.row.id)
     const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
-    return { key: fresh, scope: grantScope(scope, fresh.permissions) }
+    return { key: fresh, scope: grantedTo(fresh, scope) }
   }
 }
 

@@ -4,6 +4,7 @@ import { issueBatch } from './issue-batch.ts'
 
 /** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
 const BATCH_MOST = 256
+const LANES = 2
 
 interface Waiting {
   readonly item: IssueItem
@@ -12,20 +13,18 @@ interface Waiting {
 }
 
 /**
- * Group commit: requests that arrive while a batch is being committed form the next one. On PostgreSQL two batches may
- * be under way, so that one prepares while the other waits for the disk; SQLite has one writer.
+ * Group commit: requests that arrive while a batch is being committed form the next one. Two may be under way, so that
+ * one is answered and made while the other waits for the disk.
  */
 export class TokenIssuer {
   readonly #db: Database
   readonly #now: () => number
-  readonly #lanes: number
   #waiting: Waiting[] = []
   #underWay = 0
 
   constructor(deps: { db: Database; now: () => number }) {
     this.#db = deps.db
     this.#now = deps.now
-    this.#lanes = deps.db.engine === 'sqlite' ? 1 : 2
   }
 
   issue(item: IssueItem): Promise<IssueOutcome> {
@@ -37,7 +36,7 @@ export class TokenIssuer {
   }
 
   #start(): void {
-    if (this.#underWay >= this.#lanes || this.#waiting.length === 0) return
+    if (this.#underWay >= LANES || this.#waiting.length === 0) return
     const batch = this.#waiting.slice(0, BATCH_MOST)
     this.#waiting = this.#waiting.slice(BATCH_MOST)
     this.#underWay++

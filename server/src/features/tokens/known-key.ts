@@ -8,6 +8,8 @@ export interface KnownKey {
   readonly permissions: readonly Scope[]
   /** Whether the key may be used from there; an unknown address (null) only if the whitelist is empty. */
   readonly admits: (address: string | null) => boolean
+  /** Scopes as they were asked for and granted: clients ask for the same ones again and again. */
+  readonly grants: Map<string, string>
   /** When it was read, on the monotonic clock. */
   readonly readAt: number
 }
@@ -25,6 +27,7 @@ export function knownKey(row: ApiKeyRow, readAt: number): KnownKey {
     row,
     permissions: permissionsOf(row),
     admits: whitelist.length === 0 ? everyone : only(whitelist),
+    grants: new Map(),
     readAt,
   }
 }

@@ -106,7 +106,10 @@ eachEngine((engine) => {
       const token = await issue()
       await memory.freshToken(token.projectId, token.mapKey)
       await memory.freshKey(key.project_id, key.id)
-      const known = () => [memory.knownToken(token.mapKey) !== undefined, memory.knownKey(key.id) !== undefined]
+      const known = () => [
+        memory.knownToken(token.mapKey) !== undefined,
+        memory.knownKey(key.id) !== undefined,
+      ]
       await clock.advance(29_999)
       expect(known()).toEqual([true, true])
       await clock.advance(1)
@@ -148,7 +151,12 @@ eachEngine((engine) => {
       await arrived
       await real.transaction(async (tx) => {
         const changed = { version: 2, state: 'blocked' as const, changed_at: await tx.now() }
-        await tx.write<{ api_keys: typeof key }>().updateTable('api_keys').set(changed).where('id', '=', key.id).execute()
+        await tx
+          .write<{ api_keys: typeof key }>()
+          .updateTable('api_keys')
+          .set(changed)
+          .where('id', '=', key.id)
+          .execute()
       })
       const second = memory.look()
       release()

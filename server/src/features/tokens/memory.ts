@@ -3,6 +3,7 @@ import type { Database } from '../../platform/database/index.ts'
 import { type ApiKeyRow, findApiKey, findApiKeyByAppId, listKeysChangedSince } from '../api-keys/index.ts'
 import { Coalesced } from './coalesced.ts'
 import { type KnownKey, knownKey } from './known-key.ts'
+import { SameText } from './same-text.ts'
 import { StoreClock } from './store-clock.ts'
 import {
   findTokens,
@@ -20,8 +21,13 @@ const TRUST_MS = 30_000
 /** Keys are few; a project may have many tokens per key, seldom many keys. */
 const KEYS_KEPT = 20_000
 
+/** A token as it is held in memory: no more than a verdict needs, since there are many. */
 export interface KnownToken {
-  readonly row: TokenRow
+  readonly projectId: string
+  readonly keyId: string
+  readonly epoch: number
+  readonly scope: string
+  readonly expiresAt: number
   revoked: boolean
   readonly readAt: number
 }
@@ -46,6 +52,7 @@ export class Memory {
   readonly #tokenReads: Coalesced<TokenName, TokenRow | undefined>
   readonly #keyReads: Coalesced<{ projectId: string; id: string }, ApiKeyRow | undefined>
   readonly #appIdReads: Coalesced<string, ApiKeyRow | undefined>
+  readonly #texts = new SameText()
   #lookSentAt = Number.NEGATIVE_INFINITY
   #looks = 0
   #looking: Promise<void> | undefined
@@ -116,14 +123,27 @@ export class Memory {
     const [readAt, looks] = [this.#deps.clock.monotonic(), this.#looks]
     const row = await this.#tokenReads.get(mapKey, { projectId, digest: Buffer.from(mapKey, 'base64') })
     if (!row) return void this.#tokens.delete(mapKey)
-    const token: KnownToken = { row, revoked: row.revoked_at !== null, readAt }
+    const token = this.#slim(row, readAt)
     // A reading that began before the latest look, or before a revocation, may be older than what is known by now.
     if (looks === this.#looks) this.#tokens.set(mapKey, token)
     return token
   }
 
   rememberToken(row: TokenRow): void {
-    this.#tokens.set(mapKeyOf(row.digest), { row, revoked: false, readAt: this.#deps.clock.monotonic() })
+    this.#tokens.set(mapKeyOf(row.digest), this.#slim(row, this.#deps.clock.monotonic()))
+  }
+
+  /** Ids and scopes recur: the same text is held once, not once per token. */
+  #slim(row: TokenRow, readAt: number): KnownToken {
+    return {
+      projectId: this.#texts.of(row.project_id),
+      keyId: this.#texts.of(row.key_id),
+      epoch: row.epoch,
+      scope: this.#texts.of(row.scope),
+      expiresAt: row.expires_at,
+      revoked: row.revoked_at !== null,
+      readAt,
+    }
   }
 
   forgetToken(digest: Uint8Array): void {
@@ -133,10 +153,17 @@ export class Memory {
     else this.#looks++
   }
 
-  /** The key as memory has it. With a lower epoch than a token's it is older than the token: then the store has a newer one. */
-  knownKey(id: string, atLeastEpoch = 0): KnownKey | undefined {
+  /**
+   * The key as memory has it, unless a token of this epoch shows that the store has a newer one: with a lower epoch it is
+   * older than the token; and blocked at the very same epoch too, since blocking raises it, so the token was issued after
+   * an unblocking.
+   */
+  knownKey(id: string, epochOfToken = 0): KnownKey | undefined {
     const known = this.#keys.get(id)
-    return known && this.#trusts(known.readAt) && known.row.epoch >= atLeastEpoch ? known : undefined
+    if (!known || !this.#trusts(known.readAt)) return undefined
+    const { epoch, state } = known.row
+    const isOlder = epoch < epochOfToken || (epoch === epochOfToken && state !== 'active')
+    return isOlder ? undefined : known
   }
 
   /** From the store: before anyone is refused for what memory says of a key. */
@@ -176,7 +203,8 @@ export class Memory {
 }
 
 /** The digest as the key of a Map. */
-const mapKeyOf = (digest: Uint8Array): string => Buffer.from(digest).toString('base64')
+const mapKeyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('base64')
 
 async function readTokens(db: Database, names: readonly TokenName[]): Promise<(TokenRow | undefined)[]> {
   const rows = await findTokens(db, names)

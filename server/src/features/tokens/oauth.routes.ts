@@ -62,9 +62,6 @@ const json = (reply: FastifyReply, text: string): FastifyReply =>
 
 const formOf = (request: FastifyRequest): Form => (request.body instanceof Map ? request.body : new Map())
 
-/** Null would be sent as the four letters of JSON. */
-const withoutBody = (reply: FastifyReply, status: number): FastifyReply => reply.code(status).send(undefined)
-
 export function oauthRoutes(app: App, deps: Deps): void {
   const tags = ['OAuth']
   // The form is checked by hand, in the order of the contract; the schema documents it.
@@ -124,7 +121,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   function answerVerdict(reply: FastifyReply, form: Form, verdict: Verdict): void {
     count.verdict(verdict.active)
     if (!verdict.active) return void json(reply, INACTIVE)
-    const { scope, expires_at: expiresAt } = verdict.token
+    const { scope, expiresAt } = verdict.token
     const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
     json(reply, `${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
   }
@@ -201,7 +198,8 @@ export function oauthRoutes(app: App, deps: Deps): void {
         },
       },
     },
-    async (request, reply) => withoutBody(reply, (await revoke(request)) ? 204 : 404),
+    // Not null, which would be sent as the four letters of JSON.
+    async (request, reply) => reply.code((await revoke(request)) ? 204 : 404).send(undefined as never),
   )
 
   app.post(
@@ -212,12 +210,13 @@ export function oauthRoutes(app: App, deps: Deps): void {
         ...revocation,
         operationId: 'oauth.revoke-rfc7009',
         summary: 'Revoke a token of this key, as RFC 7009 has it',
-        response: { 200: Type.Null({ description: 'It is not active, whatever it was before.' }) },
+        response: { 200: Type.Object({}, { description: 'It is not active, whatever it was before.' }) },
       },
     },
     async (request, reply) => {
       await revoke(request)
-      return withoutBody(reply, 200)
+      // RFC 7009 §2.2: the body is ignored. Some clients insist on JSON all the same, and fail on none.
+      return json(reply, '{}')
     },
   )
 

@@ -163,7 +163,7 @@ export async function latestIssueTime(reader: Reader): Promise<number> {
   return latest === null ? 0 : Number(latest) - LIFETIME_MS
 }
 
-/** Removes up to `most` tokens that can no longer matter; how many, so that the janitor knows whether there are more. */
+/** Removes up to `most` tokens that can no longer matter, in one statement; how many, so that the janitor knows whether there are more. */
 export async function deleteOldTokens(
   db: Database,
   { expiredBefore, revokedBefore, most }: { expiredBefore: number; revokedBefore: number; most: number },
@@ -177,20 +177,14 @@ export async function deleteOldTokens(
       .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '<', revokedBefore)]))
       .orderBy('expires_at')
       .limit(most)
-    const rows = await tx.claim(old).execute()
-    if (rows.length === 0) return 0
-    for (const [projectId, of] of Map.groupBy(rows, (row) => row.project_id))
-      await tx
-        .write<TokenTables>()
-        .deleteFrom('tokens')
-        .where('project_id', '=', projectId)
-        .where(
-          'digest',
-          'in',
-          of.map((row) => row.digest),
-        )
-        .execute()
-    return rows.length
+    const { numDeletedRows } = await tx
+      .write<TokenTables>()
+      .deleteFrom('tokens')
+      .where((eb) =>
+        eb(eb.refTuple('project_id', 'digest'), 'in', tx.claim(old).$asTuple('project_id', 'digest')),
+      )
+      .executeTakeFirst()
+    return Number(numDeletedRows)
   })
 }
 

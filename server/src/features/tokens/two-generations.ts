@@ -1,14 +1,15 @@
 /**
  * A bounded map that forgets what was not used lately. Two plain maps instead of a linked list: when the young one is
- * full it becomes the old one, and what is found in the old one moves back. A hit costs one look-up.
+ * full it becomes the old one, and what is found in the old one moves back. A hit costs one look-up; at least `kept`
+ * entries are held, and never more than twice as many.
  */
 export class TwoGenerations<Value> {
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
-  readonly #half: number
+  readonly #kept: number
 
-  constructor(most: number) {
-    this.#half = Math.max(1, Math.floor(most / 2))
+  constructor(kept: number) {
+    this.#kept = kept
   }
 
   get size(): number {
@@ -26,7 +27,7 @@ export class TwoGenerations<Value> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#young.size >= this.#half && !this.#young.has(key)) {
+    if (this.#young.size >= this.#kept && !this.#young.has(key)) {
       this.#old = this.#young
       this.#young = new Map()
     }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { KnownKey } from './known-key.ts'
 import type { KnownToken, Memory } from './memory.ts'
-import type { TokenRow } from './token.store.ts'
 import { projectOfToken } from './token.ts'
 
 /** Inactive carries why, for the record only: outsiders see the same bytes in every case. */
@@ -12,35 +11,44 @@ export type Verdict =
       readonly keyId?: string
       readonly projectId?: string
     }
-  | { readonly active: true; readonly token: TokenRow; readonly key: KnownKey; readonly now: number }
+  | { readonly active: true; readonly token: KnownToken; readonly key: KnownKey; readonly now: number }
 
 const MALFORMED: Verdict = { active: false, step: 'bearer_malformed' }
 const UNKNOWN: Verdict = { active: false, step: 'bearer_inactive' }
 
 /**
  * Starts from inactive and earns active: well-formed, on record, not revoked, not expired, and of its key's present
- * epoch. No write, and on a hit no read and no promise. Throws StoreUnavailable where nobody can tell.
+ * epoch. No write, and on a hit no read and no promise. What memory does not know must be well-formed, and of the
+ * project where one is asked about, before the store is read. Throws StoreUnavailable where nobody can tell.
  */
-export function verdictOf(memory: Memory, accessToken: string): Verdict | Promise<Verdict> {
-  const projectId = projectOfToken(accessToken)
-  if (projectId === null) return MALFORMED
+export function verdictOf(
+  memory: Memory,
+  accessToken: string,
+  inProject?: string,
+): Verdict | Promise<Verdict> {
   const mapKey = hash('sha256', accessToken, 'base64')
   const token = memory.knownToken(mapKey)
-  const key = token && memory.knownKey(token.row.key_id, token.row.epoch)
-  return token && key ? judge(memory, token, key) : verdictFromStore(memory, projectId, mapKey)
+  const key = token && memory.knownKey(token.keyId, token.epoch)
+  if (token && inProject !== undefined && token.projectId !== inProject) return UNKNOWN
+  if (token && key) return judge(memory, token, key)
+  const projectId = projectOfToken(accessToken)
+  if (projectId === null) return MALFORMED
+  if (inProject !== undefined && projectId !== inProject) return UNKNOWN
+  return verdictFromStore(memory, projectId, mapKey)
 }
 
-function judge(memory: Memory, { row, revoked }: KnownToken, key: KnownKey | undefined): Verdict {
+function judge(memory: Memory, token: KnownToken, key: KnownKey | undefined): Verdict {
   const now = memory.storeClock.now()
-  const alive = !revoked && now < row.expires_at && key?.row.state === 'active' && key.row.epoch === row.epoch
+  const alive =
+    !token.revoked && now < token.expiresAt && key?.row.state === 'active' && key.row.epoch === token.epoch
   return alive
-    ? { active: true, token: row, key, now }
-    : { active: false, step: 'bearer_inactive', keyId: row.key_id, projectId: row.project_id }
+    ? { active: true, token, key, now }
+    : { active: false, step: 'bearer_inactive', keyId: token.keyId, projectId: token.projectId }
 }
 
 async function verdictFromStore(memory: Memory, projectId: string, mapKey: string): Promise<Verdict> {
   const token = memory.knownToken(mapKey) ?? (await memory.freshToken(projectId, mapKey))
   if (!token) return UNKNOWN
-  const { key_id, epoch } = token.row
-  return judge(memory, token, memory.knownKey(key_id, epoch) ?? (await memory.freshKey(projectId, key_id)))
+  const key = memory.knownKey(token.keyId, token.epoch) ?? (await memory.freshKey(projectId, token.keyId))
+  return judge(memory, token, key)
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseRange } from '../addresses.ts'
+import { parseKey } from '../encryption-key.ts'
 
 /** How a kind of setting is read. `parse` throws an Error whose message completes "JETON_X: …". */
 export interface Kind<T> {
@@ -48,6 +49,15 @@ export const ranges: Kind<readonly string[]> = {
     })
     return entries
   },
+}
+
+/** Kept as written: it is parsed where it is used, and so never passes through anything that could print it. */
+export const encryptionKey: Kind<string> = {
+  name: '32 bytes in base64',
+  parse: (value) =>
+    parseKey(value)
+      ? value
+      : fail('it must be 32 bytes in base64. One can be made with: openssl rand -base64 32'),
 }
 
 export const webAddress: Kind<string> = {

@@ -1,5 +1,15 @@
 import { LOG_LEVELS } from '../log.ts'
-import { choice, databaseAddress, folder, integer, type Kind, ranges, text, webAddress } from './kinds.ts'
+import {
+  choice,
+  databaseAddress,
+  encryptionKey,
+  folder,
+  integer,
+  type Kind,
+  ranges,
+  text,
+  webAddress,
+} from './kinds.ts'
 
 /**
  * Every setting, declared once. Validation, `docs/configuration.md` and `jeton config` come from this table; adding a
@@ -52,6 +62,11 @@ export const SETTINGS = {
     fallback: './data',
     says: 'Folder of the embedded database. It is made if it does not exist.',
   }),
+  JETON_ENCRYPTION_KEY: optional({
+    kind: encryptionKey,
+    secret: true,
+    says: 'Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. Unset: with SQLite the file `encryption.key` in `JETON_DATA_DIR`, made at the first start; with PostgreSQL webhooks cannot be created until it is set.',
+  }),
   JETON_MANAGEMENT_ID: optional({
     kind: text({
       pattern: /^[A-Za-z0-9_.@-]{1,64}$/,
@@ -81,10 +96,15 @@ export const SETTINGS = {
     fallback: '',
     says: 'Proxies whose `X-Forwarded-For` is believed. Without it the address of the socket counts, and IP whitelists see the proxy.',
   }),
+  JETON_WEBHOOK_ALLOW: required({
+    kind: ranges,
+    fallback: '',
+    says: 'Where webhooks may be sent beside the public internet: private networks, or `127.0.0.0/8` for development. Plain `http` goes only there.',
+  }),
   JETON_CACHE_TOKENS: required({
     kind: integer(1_000, 10_000_000),
     fallback: '100000',
-    says: 'Most tokens that one process keeps in memory to answer without asking the store (about 1 KB each).',
+    says: 'Tokens that one process keeps in memory, to answer without asking the store: at least this many, at most twice as many, about 250 bytes each.',
   }),
   JETON_LOG_LEVEL: required({
     kind: choice(LOG_LEVELS),

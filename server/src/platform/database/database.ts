@@ -54,13 +54,16 @@ export interface SqliteDatabase extends Engine {
   runProgram<Input, Output>(module: URL, input: Input): Promise<Output>
 }
 
+/** A connection of PostgreSQL, for the one batch that the query builder would slow down. */
+export interface SqlConnection {
+  /** One statement. Several may be on their way at once: they run in order, and one that fails fails those of its transaction. */
+  send(text: string, parameters?: readonly unknown[]): Promise<readonly Record<string, any>[]>
+}
+
 export interface PostgresDatabase extends Engine {
   readonly engine: 'postgres'
-  /**
-   * Hands out the driver itself, under the same deadline and the same errors as everything else. For a transaction take
-   * a connection with `reserve()`.
-   */
-  runSql<T>(work: (sql: import('postgres').Sql) => Promise<T>): Promise<T>
+  /** Lends a connection, under the same deadline and with the same errors as everything else. */
+  runSql<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T>
 }
 
 export type Database = SqliteDatabase | PostgresDatabase

@@ -2,8 +2,16 @@
  * The seam between the stores and two engines. What differs between SQLite and PostgreSQL is known here and nowhere
  * else, but for the one batch program per engine that issues tokens.
  */
-export type { Database, PostgresDatabase, Reader, SqliteDatabase, Transaction } from './database.ts'
+export type {
+  Database,
+  PostgresDatabase,
+  Reader,
+  SqlConnection,
+  SqliteDatabase,
+  Transaction,
+} from './database.ts'
 export { StoreUnavailable, UniqueConflict } from './database.ts'
+export { measured } from './measured.ts'
 export { type ColumnTypes, type Migration, type MigrationReport, migrate } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export type { ProgramContext } from './sqlite/thread.ts'

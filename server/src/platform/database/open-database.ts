@@ -31,7 +31,7 @@ export async function openDatabase(deps: { clock: Clock }, where: Where): Promis
 async function reach(clock: Clock, db: Database): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      if (db.engine === 'postgres') await db.runSql((sql) => sql`select 1`)
+      if (db.engine === 'postgres') await db.runSql((connection) => connection.send('select 1'))
       return
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || attempt === TRIES) throw error

@@ -64,6 +64,8 @@ declare module 'fastify' {
     actor: Actor
     /** Likewise, behind a scope: the project that the caller belongs to. */
     projectId: string
+    /** Likewise, behind a scope: the key that it called with, as events name it. */
+    apiKey: { readonly name: string; readonly app_id: string }
     /** For the line in a terminal: the key's name and the scope, say. Never a secret. */
     note: string | undefined
   }

@@ -27,12 +27,25 @@ function decide(socket: string | null, forwarded: string | null, isTrusted: IsTr
   return address
 }
 
+const SOCKETS_KEPT = 1_000
+const socketAddresses = new Map<string, string | null>()
+
+/** Peers come again and again: their address is read once. */
+function plainSocketAddress(text: string): string | null {
+  const known = socketAddresses.get(text)
+  if (known !== undefined) return known
+  if (socketAddresses.size >= SOCKETS_KEPT) socketAddresses.clear()
+  const plain = plainAddress(text)
+  socketAddresses.set(text, plain)
+  return plain
+}
+
 export function callerAddress(
   socketAddress: string | undefined,
   forwardedFor: string | string[] | undefined,
   isTrusted: IsTrusted,
 ): CallerAddress {
-  const socket = plainAddress(socketAddress ?? '')
+  const socket = plainSocketAddress(socketAddress ?? '')
   const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : (forwardedFor ?? null)
   return { plain: decide(socket, forwarded, isTrusted), socket: socket ?? 'unknown', forwarded }
 }

@@ -1,6 +1,22 @@
 /**
  * HTTP: one way to refuse, one way to name a caller's address, one error body. It is handed guards and knows no feature.
  */
+export {
+  type BodyOf,
+  countField,
+  dateField,
+  dateOf,
+  given,
+  longTextField,
+  type Metadata,
+  metadataField,
+  metadataText,
+  namedList,
+  namedListOf,
+  shownAs,
+  sourceIdField,
+  textField,
+} from './api-fields.ts'
 export type { Access, Actor, App, Guard, Guards } from './app.ts'
 export { WrongAttempts } from './attempts.ts'
 export type { Form } from './bodies.ts'

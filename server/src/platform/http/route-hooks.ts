@@ -31,6 +31,25 @@ function refuseWithoutHost({ raw }: FastifyRequest): void {
   })
 }
 
+/** Node keeps the first of these and drops the others without a word; somebody in front of us may have judged another. */
+const SENT_ONCE = ['authorization', 'content-type']
+
+function refuseRepeated({ rawHeaders }: FastifyRequest['raw']): void {
+  let seen = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i]!
+    // By its length first, since this is the hot path.
+    if (sent.length !== 12 && sent.length !== 13) continue
+    const bit = 1 << (SENT_ONCE.indexOf(sent.toLowerCase()) + 1)
+    if (bit > 1 && (seen & bit) !== 0)
+      throw new Problem('duplicate_parameter', {
+        message: `The header ${sent} was sent more than once.`,
+        details: 'Send it once.',
+      })
+    seen |= bit
+  }
+}
+
 /** The parser of queries takes an escape that is none for plain text; a filter would then find nothing, without a word. */
 function refuseBadEscapes(url: string): void {
   const query = url.indexOf('?')
@@ -49,7 +68,7 @@ function refuseBadEscapes(url: string): void {
  * What happens before and after every handler. Each route gets hooks of its own, made when it is registered: what the
  * route's rules are need not be looked up again at every request. Callbacks, not promises, since this is the hot path.
  */
-export function createRouteHooks(deps: HookDeps, isStopping: () => boolean) {
+export function createRouteHooks(deps: HookDeps) {
   const mayManage = addressMatcher(deps.managementAllow)
   const durations = deps.metrics.histogram(
     'jeton_http_request_duration_seconds',
@@ -85,9 +104,9 @@ export function createRouteHooks(deps: HookDeps, isStopping: () => boolean) {
       request.takes = takes
       reply.header('x-request-id', request.id)
       reply.header('x-content-type-options', 'nosniff')
-      if (isStopping()) reply.header('connection', 'close')
       if (neverStored) reply.headers(NEVER_STORED)
       refuseWithoutHost(request)
+      if (oauth) refuseRepeated(request.raw)
       if (narrowed) refuseStrangers(request)
       if (readsQuery) refuseBadEscapes(request.url)
       const guarding = guard?.(request)
@@ -97,14 +116,14 @@ export function createRouteHooks(deps: HookDeps, isStopping: () => boolean) {
   }
 
   /** Counts and logs every answer. What is logged is named here, field by field. */
-  function end(route: string) {
-    const known = new Map<string, Histogram>()
+  function end(route: string, methods: string | readonly string[]) {
+    const method = typeof methods === 'string' ? methods : 'any'
+    const known = new Map<number, Histogram>()
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      const key = `${request.method} ${reply.statusCode}`
-      let series = known.get(key)
+      let series = known.get(reply.statusCode)
       if (!series) {
-        series = durations({ method: request.method, route, status: String(reply.statusCode) })
-        known.set(key, series)
+        series = durations({ method, route, status: String(reply.statusCode) })
+        known.set(reply.statusCode, series)
       }
       series.observe(reply.elapsedTime / 1000)
       const level = reply.statusCode >= 500 ? 'error' : deps.requestLogLevel

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
@@ -8,7 +10,7 @@ import { accessRule } from './access-rule.ts'
 import type { App } from './app.ts'
 import { parseForm, parseJson } from './bodies.ts'
 import { answerBrokenRequest } from './broken-requests.ts'
-import { callerAddress } from './caller-address.ts'
+import { type CallerAddress, callerAddress } from './caller-address.ts'
 import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { newRequestId } from './request-id.ts'
@@ -45,6 +47,14 @@ export interface Http {
 }
 
 export function createHttp(deps: HttpDeps): Http {
+  let stopping = false
+  /** While stopping every answer is the last on its connection, also where the request came before. */
+  class Response extends ServerResponse {
+    override writeHead(...head: never[]): this {
+      if (stopping) this.shouldKeepAlive = false
+      return super.writeHead(...(head as never as [number]))
+    }
+  }
   const app = fastify({
     logger: false,
     genReqId: newRequestId,
@@ -53,21 +63,31 @@ export function createHttp(deps: HttpDeps): Http {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused by a hook, since Node's own answer has no body.
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_LIMIT_BYTES, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+      requireHostHeader: false,
+      ServerResponse: Response as never,
+    },
     // While stopping, requests that still arrive on an open connection are served, not turned away.
     return503OnClosing: false,
     forceCloseConnections: false,
     routerOptions: { maxParamLength: 300, caseSensitive: true, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
-    frameworkErrors: (error, request, reply) =>
-      void answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never),
+    frameworkErrors: (error, request, reply) => {
+      // Fastify makes these requests without what we add to all others.
+      Object.defineProperty(request, 'caller', { value: callerOf(request.raw) })
+      answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
+    },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       answerBrokenRequest(error, socket, deps.publicUrl()),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  const isTrusted = addressMatcher(deps.trustedProxies)
+  const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
+    callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
   const routes: RouteOptions[] = []
-  let stopping = false
-  const hooks = createRouteHooks(deps, () => stopping)
+  const hooks = createRouteHooks(deps)
 
   function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const problem = problemOf(error, request)
@@ -79,18 +99,18 @@ export function createHttp(deps: HttpDeps): Http {
 
   app.setValidatorCompiler(createValidatorCompiler())
   app.setErrorHandler((error, request, reply) => answer(error, request, reply))
-  decorateRequests(app, addressMatcher(deps.trustedProxies))
+  decorateRequests(app, callerOf)
   parseBodies(app)
 
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, ...accessRule(route) }
     routes.push(route)
     route.onRequest = [hooks.begin(route.config), ...[route.onRequest ?? []].flat()]
-    route.onResponse = hooks.end(route.url)
+    route.onResponse = hooks.end(route.url, route.method)
     if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
-  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end('unknown')]
+  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end('unknown', 'any')]
   // In a hook and not in the handler: there the body would have been read, and its faults told first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
@@ -118,16 +138,16 @@ function unknownPath(request: FastifyRequest): Problem {
   })
 }
 
-function decorateRequests(app: App, isTrusted: (plain: string) => boolean): void {
+function decorateRequests(app: App, callerOf: (raw: IncomingMessage) => CallerAddress): void {
   app.decorateRequest('note', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')
+  app.decorateRequest('apiKey', null as never)
   app.decorateRequest('knownCaller', undefined)
   app.decorateRequest('caller', {
     getter(this: FastifyRequest) {
-      const { socket, headers } = this.raw
-      this.knownCaller ??= callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
+      this.knownCaller ??= callerOf(this.raw)
       return this.knownCaller
     },
   } as never)
@@ -214,10 +234,24 @@ const ruleOfOthers = ({ access, scope, oauth }: RouteOptions['config'] = {}): Ro
 const STOP_GRACE_MS = 300
 
 /**
+ * A client that never finishes its request, or never begins one, holds a socket and not the service. Less than the 10 s
+ * after which common supervisors kill.
+ */
+const STOP_WITHIN_MS = 8_000
+const LOOK_FOR_IDLE_EVERY_MS = 100
+
+/**
  * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
  * and idle connections close, and what is in flight finishes.
  */
 async function stopGracefully(app: App, clock: Clock): Promise<void> {
   if (app.server.listening) await clock.sleep(STOP_GRACE_MS)
-  await app.close()
+  let open = true
+  const closed = app.close().finally(() => (open = false))
+  for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {
+    app.server.closeIdleConnections()
+    await Promise.race([closed, clock.sleep(LOOK_FOR_IDLE_EVERY_MS)])
+  }
+  app.server.closeAllConnections()
+  await closed
 }

@@ -58,7 +58,10 @@ export class SqliteConnection {
   }
 
   async close(): Promise<void> {
-    this.#fail(new StoreUnavailable('The database is closed.'))
+    const closing = this.#gone ? undefined : this.send({ kind: 'close' })
+    this.#gone ??= new StoreUnavailable('The database is closed.')
+    await closing?.catch(() => undefined)
+    this.#fail(this.#gone)
     await this.#worker.terminate()
   }
 

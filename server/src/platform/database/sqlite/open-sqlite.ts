@@ -91,7 +91,8 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
     async close() {
       // Waits for the transaction under way; what comes after fails.
       await mutex.acquire()
-      await Promise.all([reader.close(), writer.close()])
+      await reader.close()
+      await writer.close()
       mutex.release()
     },
   }

@@ -19,6 +19,7 @@ export type ThreadRequest =
       readonly parameters: readonly SQLInputValue[]
     }
   | { readonly id: number; readonly kind: 'program'; readonly module: string; readonly input: unknown }
+  | { readonly id: number; readonly kind: 'close' }
 
 export type ThreadReply =
   | { readonly id: number; readonly value: unknown }
@@ -77,13 +78,23 @@ async function program(module: string, input: unknown): Promise<unknown> {
   }
 }
 
+function answer(request: ThreadRequest): unknown {
+  switch (request.kind) {
+    case 'query':
+      return query(request.sql, request.parameters)
+    case 'program':
+      return program(request.module, request.input)
+    case 'close':
+      // The last connection to close writes the log into the file, so that the file alone is a whole copy.
+      statements.clear()
+      return database.close()
+  }
+}
+
 parentPort!.on('message', async (request: ThreadRequest) => {
   const { id } = request
   try {
-    const value =
-      request.kind === 'query'
-        ? query(request.sql, request.parameters)
-        : await program(request.module, request.input)
+    const value = await answer(request)
     parentPort!.postMessage({ id, value } satisfies ThreadReply)
   } catch (caught) {
     const { message, errcode, stack } = caught as Error & { errcode?: number }

@@ -1,0 +1,145 @@
+import { ID_PREFIX } from '../contract/ids.ts'
+import { didYouMean } from '../platform/closest.ts'
+import { type Answer, type ApiRequest, callApi } from './call-api.ts'
+import { type Connection, connect } from './connection.ts'
+import { curlLine } from './curl.ts'
+import { CommandFailure, EXIT } from './exit.ts'
+import { type Io, printLine, remark } from './io.ts'
+import { secret } from './login.ts'
+import type { Resource } from './pages.ts'
+import type { Output } from './print-answer.ts'
+import { printFields, printTable } from './print-table.ts'
+
+interface ClientOptions extends Output {
+  readonly url?: string
+  readonly appId?: string
+  readonly appToken?: string
+  readonly curl?: boolean
+}
+
+/** Which server, and the key pair to call it with: from the flags, else from the profile. */
+async function openClient(io: Io, options: ClientOptions): Promise<(request: ApiRequest) => Promise<Answer>> {
+  const connection = connect(io, options.url ? { url: options.url } : {})
+  const kept = options.appId === undefined ? connection.app : undefined
+  const appId = options.appId ?? kept?.id
+  if (!appId)
+    throw new CommandFailure(
+      `No API key for ${connection.url}. Give one: --app-id … (its secret is asked for). See: jeton key list --json`,
+      EXIT.credentials,
+    )
+  const appToken = kept?.token ?? options.appToken ?? (await secret(io, 'App token (not shown): '))
+  const credential = { 'x-app-id': appId, 'x-app-token': appToken }
+  const server: Connection = { ...connection, url: kept?.url ?? connection.url }
+  return (request) => callApi(server, { ...request, credential })
+}
+
+const addressOf = (io: Io, { url }: ClientOptions): string => {
+  const connection = connect(io, url ? { url } : {})
+  return connection.app?.url ?? connection.url
+}
+
+/** True where only the curl command was wanted. */
+function printedCurl(io: Io, request: ApiRequest, options: ClientOptions): boolean {
+  if (options.curl) printLine(io, curlLine(addressOf(io, options), { ...request, credential: {} }))
+  return options.curl === true
+}
+
+interface ListOptions extends ClientOptions {
+  readonly limit?: string
+  readonly page?: string
+  readonly campaign?: string
+}
+
+export async function list(
+  io: Io,
+  noun: { name: string; path: string; columns: readonly string[] },
+  options: ListOptions,
+): Promise<void> {
+  const { limit, page, campaign = '' } = options
+  const query = { ...(limit && { limit }), ...(page && { page }) }
+  const path = noun.path.replace('{campaign}', encodeURIComponent(campaign))
+  const request = { method: 'GET', path, query }
+  if (printedCurl(io, request, options)) return
+  const answer = await (await openClient(io, options))(request)
+  if (options.json) return printLine(io, answer.text)
+  const found = answer.json as { data_ref: string; total: number } & Record<string, Resource[]>
+  const rows = found[found.data_ref]!
+  if (options.quiet) for (const row of rows) printLine(io, String(row.code ?? row.id))
+  else if (rows.length > 0) printTable(io, noun.columns, rows.map(withPoints))
+  else if (io.isTTY) remark(io, `No ${noun.name}s.`)
+  if (rows.length > 0 && rows.length < found.total)
+    remark(io, `${rows.length} of ${found.total}. More: --limit or --page`)
+}
+
+/** The one number that people look for, out of where the platform keeps it. */
+const withPoints = (row: Resource): Resource => ({
+  ...row,
+  points: (row.loyalty as { points?: number } | undefined)?.points,
+  balance: (row.loyalty_card as { balance?: number } | undefined)?.balance,
+})
+
+export async function show(io: Io, path: string, typed: string, options: ClientOptions): Promise<void> {
+  const request = { method: 'GET', path: path + encodeURIComponent(typed) }
+  if (printedCurl(io, request, options)) return
+  const answer = await (await openClient(io, options))(request)
+  if (options.json) return printLine(io, answer.text)
+  const { object: _, ...fields } = answer.json as Resource
+  if (options.quiet) printLine(io, String(fields.code ?? fields.id))
+  else printFields(io, fields)
+}
+
+interface Redeemed {
+  readonly id: string
+  readonly amount: number
+  readonly voucher: { readonly loyalty_card: { readonly balance: number } }
+  readonly reward: { readonly name: string; readonly voucher?: { readonly code: string } }
+}
+
+export async function redeem(
+  io: Io,
+  typed: { member: string; reward: string },
+  options: ClientOptions,
+): Promise<void> {
+  const path = `/v1/loyalties/members/${encodeURIComponent(typed.member)}`
+  const requestFor = (id: string) => ({
+    method: 'POST',
+    path: `${path}/redemption`,
+    body: { reward: { id } },
+  })
+  // An id needs no looking up, so that the curl command can be had without a server.
+  if (typed.reward.startsWith(ID_PREFIX.reward) && printedCurl(io, requestFor(typed.reward), options)) return
+  const call = await openClient(io, options)
+  const rewardId = await offeredReward(call, path, typed)
+  if (printedCurl(io, requestFor(rewardId), options)) return
+  const answer = await call(requestFor(rewardId))
+  if (options.json) return printLine(io, answer.text)
+  const done = answer.json as Redeemed
+  if (options.quiet) return printLine(io, done.id)
+  const code = done.reward.voucher ? `, code ${done.reward.voucher.code}` : ''
+  const left = done.voucher.loyalty_card.balance
+  printLine(io, `${done.id}   ${done.reward.name}${code}   ${done.amount} points, ${left} left`)
+}
+
+/** By id, or by a name that only one of the member's rewards has. */
+async function offeredReward(
+  call: (request: ApiRequest) => Promise<Answer>,
+  path: string,
+  { member, reward }: { member: string; reward: string },
+): Promise<string> {
+  const answer = await call({ method: 'GET', path: `${path}/rewards`, query: { limit: '100' } })
+  const { data } = answer.json as { data: { reward: { id: string; name: string } }[] }
+  const offers = data.map((one) => one.reward)
+  const named = offers.filter(({ id, name }) => id === reward || name === reward)
+  if (named.length === 1) return named[0]!.id
+  if (named.length > 1)
+    throw new CommandFailure(
+      `${named.length} rewards are named ${JSON.stringify(reward)}. Say which by its id: ${named.map(({ id }) => id).join(', ')}`,
+      EXIT.usage,
+    )
+  const hint =
+    didYouMean(
+      reward,
+      offers.map(({ name }) => name),
+    ) || ' See: jeton reward list'
+  throw new CommandFailure(`${member} cannot get ${JSON.stringify(reward)}.${hint}`, EXIT.notFound)
+}

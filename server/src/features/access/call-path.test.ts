@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { covers, SCOPE_VALUES } from '../../contract/scopes.ts'
+import { hostilePath, judgePath } from './call-path.ts'
+
+const TRICKS = [
+  '',
+  'v1/vouchers',
+  '*',
+  'http://host/v1/vouchers',
+  '//v1/vouchers',
+  '/v1//vouchers',
+  '/v1/vouchers//',
+  '/./v1/vouchers',
+  '/v1/./vouchers',
+  '/v1/vouchers/.',
+  '/v1/vouchers/..',
+  '/v1/../v1/vouchers',
+  '/v1/vouchers/../campaigns',
+  '/v1/vouchers/x..y',
+  '/v1/vouchers/%2e',
+  '/v1/vouchers/%2E%2E/campaigns',
+  '/v1/vouchers/.%2e/campaigns',
+  '/v1%2fvouchers',
+  '/v1/vouchers%2F..',
+  '/v1/vouchers%5c',
+  '/v1/vouchers%5C..',
+  '/v1/vouchers/%252e%252e/x',
+  '/v1/vouchers/%25252fx',
+  '/v1/vouchers/%255C',
+  '/v1/vouchers/%c0%ae%c0%ae',
+  '/v1/vouchers/%e0%80%af',
+  '/v1/vouchers/%ff',
+  '/v1/vouchers/%ed%a0%80',
+  '/v1/vouchers\\x',
+  '/v1\\vouchers',
+  '/v1/vouchers;x=y',
+  '/v1/vouchers/;',
+  '/v1/vouchers#x',
+  '/v1/vouchers%00',
+  '/v1/vouchers%0a',
+  '/v1/vouchers%0D%0Ax',
+  '/v1/vouchers%1f',
+  '/v1/vouchers%7F',
+  '/v1/vouchers%250d',
+  '/v1/vouchers%',
+  '/v1/vouchers%4',
+  '/v1/vouchers%zz',
+  '/v1/vouchers%u002e',
+  '/v1/vouchers x',
+  '/v1/vouchers\t',
+  '/v1/vouchers\n',
+  '/v1/vouchers\0',
+  '/v1/vouchers\x7f',
+  '/v1/vouchers/é',
+  '/v1/vouchers/．．/campaigns',
+]
+
+describe('a path that servers read differently', () => {
+  test.each(TRICKS)('is refused: %j', (path) => {
+    expect(hostilePath(path)).not.toBeNull()
+    expect(judgePath(path)).toMatchObject({ ok: false })
+  })
+
+  test('is refused wherever in a path the trick stands, and never admitted by more of it', () => {
+    const tricks = ['//', '/./', '/../', '%2e', '%2f', '%5c', ';', '\\', '\x01', '%00', '%252e', '#'].map(
+      (one) => fc.constant(one),
+    )
+    const piece = fc.stringMatching(/^[a-z0-9-]{0,8}$/)
+    fc.assert(
+      fc.property(fc.array(piece), fc.oneof(...tricks), fc.array(piece), (before, trick, after) => {
+        const path = `/v1/vouchers/${before.join('/')}${trick}${after.join('/')}`
+        expect(judgePath(path).ok).toBe(false)
+      }),
+    )
+  })
+
+  test('is refused quickly, however long', () => {
+    const started = performance.now()
+    for (const piece of ['%25', '/', '.', '/.', '%', '%2', 'a']) judgePath(`/v1/${piece.repeat(100_000)}`)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
+
+describe('a plain path', () => {
+  test('needs the scope of its first segment, whatever follows', () => {
+    const rest = fc
+      .array(fc.stringMatching(/^[A-Za-z0-9_~!$&'()*+,=:@-]{1,12}$/))
+      .map((parts) => parts.map((one) => `/${one}`).join(''))
+    const query = fc.option(
+      fc.string().map((text) => `?${text}`),
+      { nil: '' },
+    )
+    fc.assert(
+      fc.property(rest, query, (more, asked) => {
+        expect(judgePath(`/v1/vouchers${more}${asked}`)).toEqual({ ok: true, needed: 'vouchers' })
+        expect(judgePath(`/client/v1/vouchers${more}${asked}`)).toEqual({
+          ok: true,
+          needed: 'client_vouchers',
+        })
+      }),
+    )
+  })
+
+  test.each([
+    ['/v1/vouchers/', 'vouchers'],
+    ['/v1/vouchers/Summer%20sale%2B1', 'vouchers'],
+    ['/v1/vouchers/caf%C3%A9', 'vouchers'],
+    ['/v1/vouchers/v1.2', 'vouchers'],
+    ['/v1/vouchers/.hidden', 'vouchers'],
+    ['/v1/vouchers/50%25', 'vouchers'],
+    [`/v1/vouchers/${'x'.repeat(8_000)}`, 'vouchers'],
+    ['/v1/vouchers?/../', 'vouchers'],
+    ['/v1/skus/1', 'SKUs'],
+    ['/v1/SKUs/1', 'api'],
+    ['/v1/Vouchers', 'api'],
+    ['/v1/%76ouchers', 'api'],
+    ['/v1/vouchersx', 'api'],
+    ['/v1', 'api'],
+    ['/v1/', 'api'],
+    ['/v1?vouchers', 'api'],
+    ['/client/v1', 'client_api'],
+    ['/client/v1/loyalties', 'client_api'],
+  ] as const)('%.40s needs %s', (path, needed) => expect(judgePath(path)).toEqual({ ok: true, needed }))
+
+  test.each([
+    '/',
+    '/v2/vouchers',
+    '/V1/vouchers',
+    '/v1x/vouchers',
+    '/v10',
+    '/client',
+    '/client/vouchers',
+    '/Client/v1/vouchers',
+    '/x/v1/vouchers',
+    '/clientv1/vouchers',
+    '/%76%31/vouchers',
+    '/gateway/authorize',
+    '/management/v1/projects',
+    '/?/v1/vouchers',
+  ])('outside of the API is refused: %s', (path) =>
+    expect(judgePath(path)).toEqual({ ok: false, says: 'the path is outside of /v1 and /client/v1' }),
+  )
+
+  test('never needs a scope of the other side', () => {
+    const segment = fc.oneof(fc.constantFrom(...SCOPE_VALUES), fc.stringMatching(/^[a-z_-]{0,20}$/))
+    fc.assert(
+      fc.property(segment, (one) => {
+        const [server, client] = [judgePath(`/v1/${one}`), judgePath(`/client/v1/${one}`)]
+        if (!server.ok || !client.ok) throw new Error('not plain')
+        expect([covers(['api'], server.needed), covers(['client_api'], server.needed)]).toEqual([true, false])
+        expect([covers(['api'], client.needed), covers(['client_api'], client.needed)]).toEqual([false, true])
+      }),
+    )
+  })
+})

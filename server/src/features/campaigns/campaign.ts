@@ -1,0 +1,108 @@
+import { Problem } from '../../contract/problem.ts'
+import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
+import type { CampaignRow, CampaignType } from './campaign.store.ts'
+import { type CodeConfig, codeConfigOf } from './code.ts'
+
+export type VoucherType = 'LOYALTY_CARD' | 'DISCOUNT_VOUCHER' | 'GIFT_VOUCHER'
+
+/** What the vouchers of a campaign are like. */
+export interface VoucherPlan {
+  readonly type: VoucherType
+  readonly loyalty_card?: { readonly points: number }
+  readonly discount?: object
+  readonly gift?: { readonly amount: number }
+  readonly redemption: { readonly quantity: number | null }
+  readonly code_config: CodeConfig
+}
+
+export const planOf = (row: CampaignRow): VoucherPlan => JSON.parse(row.voucher)
+
+const VOUCHER_OF: Readonly<Record<CampaignType, VoucherType>> = {
+  LOYALTY_PROGRAM: 'LOYALTY_CARD',
+  DISCOUNT_COUPONS: 'DISCOUNT_VOUCHER',
+  GIFT_VOUCHERS: 'GIFT_VOUCHER',
+}
+const VALUE_OF = { LOYALTY_CARD: 'loyalty_card', DISCOUNT_VOUCHER: 'discount', GIFT_VOUCHER: 'gift' } as const
+
+export interface SentPlan {
+  readonly type: VoucherType
+  readonly loyalty_card?: { readonly points: number }
+  readonly discount?: object
+  readonly gift?: { readonly amount: number }
+  readonly redemption?: { readonly quantity?: number | null }
+  readonly code_config?: Parameters<typeof codeConfigOf>[0]
+}
+
+/** Refuses a voucher that is not the campaign's kind, or that says nothing of its value. */
+export function planFrom(campaignType: CampaignType, sent: SentPlan): VoucherPlan {
+  const type = VOUCHER_OF[campaignType]
+  if (sent.type !== type)
+    throw new Problem('invalid_payload', {
+      message: `voucher.type must be ${type} in a campaign of type ${campaignType}.`,
+      details: 'Nothing was changed. The API reference at /docs shows every field.',
+    })
+  const value = VALUE_OF[type]
+  if (sent[value] === undefined)
+    throw new Problem('missing_parameters', {
+      message: `voucher.${value} is missing.`,
+      details: `Send voucher.${value}; the API reference at /docs shows every field.`,
+    })
+  return {
+    type,
+    [value]: type === 'LOYALTY_CARD' ? { points: sent.loyalty_card!.points } : sent[value],
+    redemption: { quantity: sent.redemption?.quantity ?? null },
+    code_config: codeConfigOf(sent.code_config),
+  }
+}
+
+/** As events name a campaign. */
+export const simpleCampaignView = (row: CampaignRow) => ({
+  id: row.id,
+  name: row.name,
+  campaign_type: row.campaign_type,
+  type: row.type,
+  voucher: planOf(row),
+  auto_join: row.auto_join === 1,
+  join_once: row.join_once === 1,
+  active: row.active === 1,
+  category: null,
+  category_id: null,
+  metadata: JSON.parse(row.metadata) as object,
+  start_date: isoTimeOrNull(row.starts_at),
+  expiration_date: isoTimeOrNull(row.expires_at),
+  description: row.description,
+  created_at: isoTime(row.created_at),
+  object: 'campaign' as const,
+})
+
+export const campaignView = (row: CampaignRow) => ({
+  ...simpleCampaignView(row),
+  updated_at: isoTimeOrNull(row.updated_at),
+  vouchers_generation_status: 'DONE' as const,
+})
+
+/** Refuses to redeem in a campaign that is not running. */
+export function checkRunning(row: CampaignRow, now: number): void {
+  const resource = { type: 'campaign', id: row.id }
+  const named = `The campaign ${JSON.stringify(row.name)}`
+  if (row.active !== 1)
+    throw new Problem('campaign_inactive', { message: `${named} is not active.`, resource })
+  if (row.starts_at !== null && now < row.starts_at)
+    throw new Problem('campaign_not_started', {
+      message: `${named} begins at ${isoTime(row.starts_at)}.`,
+      resource,
+    })
+  if (row.expires_at !== null && now >= row.expires_at)
+    throw new Problem('campaign_ended', {
+      message: `${named} ended at ${isoTime(row.expires_at)}.`,
+      resource,
+    })
+}
+
+export function checkDates({ starts_at, expires_at }: Pick<CampaignRow, 'starts_at' | 'expires_at'>): void {
+  if (starts_at === null || expires_at === null || starts_at < expires_at) return
+  throw new Problem('invalid_payload', {
+    message: 'expiration_date must be later than start_date.',
+    details: 'Nothing was changed.',
+  })
+}

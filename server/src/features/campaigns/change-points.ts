@@ -1,0 +1,85 @@
+import { ID_PREFIX } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Transaction } from '../../platform/database/index.ts'
+import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import { type EntryType, insertEntry, type PointEntryRow } from './point-entry.store.ts'
+import { updateVoucherRow, type VoucherRow } from './voucher.store.ts'
+
+export interface PointChange {
+  readonly type: EntryType
+  /** Signed. */
+  readonly points: number
+  readonly requestId: string | null
+  readonly sourceId?: string | null | undefined
+  readonly reason?: string | null | undefined
+  readonly redemptionId?: string | undefined
+  readonly reward?: { readonly id: string; readonly name: string } | undefined
+}
+
+interface Changed {
+  readonly card: VoucherRow
+  readonly entry: PointEntryRow
+}
+
+/**
+ * The only way in which a card's points change: an entry, and the balance that it leads to, together. The card is one
+ * that the transaction has locked (or made), so no other entry comes between.
+ */
+export async function changePoints(
+  { random }: { random: RandomBytes },
+  tx: Transaction,
+  { card, change }: { card: VoucherRow; change: PointChange },
+): Promise<Changed> {
+  const now = await tx.now()
+  const after = { ...sumsAfter(card, change), updated_at: now }
+  const entry: PointEntryRow = {
+    project_id: card.project_id,
+    id: newId(random, ID_PREFIX.transaction),
+    voucher_id: card.id,
+    number: after.entries,
+    campaign_id: card.campaign_id,
+    type: change.type,
+    points: change.points,
+    total: after.points,
+    balance: after.balance,
+    source_id: change.sourceId ?? null,
+    reason: change.reason ?? null,
+    redemption_id: change.redemptionId ?? null,
+    reward_id: change.reward?.id ?? null,
+    reward_name: change.reward?.name ?? null,
+    request_id: change.requestId,
+    created_at: now,
+  }
+  await insertEntry(tx, entry)
+  await updateVoucherRow(tx, card, after)
+  return { card: { ...card, ...after }, entry }
+}
+
+function sumsAfter(card: VoucherRow, { type, points }: PointChange) {
+  const redeemed = type === 'POINTS_REDEMPTION'
+  const sums = {
+    points: card.points + Math.max(points, 0),
+    balance: card.balance + points,
+    entries: card.entries + 1,
+    redeemed_points: card.redeemed_points - (redeemed ? points : 0),
+    redeemed_quantity: card.redeemed_quantity + (redeemed ? 1 : 0),
+  }
+  if (sums.balance < 0) throw exceeded(card, -points)
+  if (!Number.isSafeInteger(sums.points) || !Number.isSafeInteger(sums.redeemed_points)) throw tooMany(card)
+  return sums
+}
+
+const exceeded = (card: VoucherRow, needed: number): Problem =>
+  new Problem('loyalty_card_points_exceeded', {
+    message: `The card holds ${card.balance} points; ${needed} are needed.`,
+    details: 'Nothing was taken.',
+    resource: { type: 'voucher', id: card.code },
+  })
+
+/** Beyond it numbers are no longer exact, in JavaScript and in the clients that read our JSON. */
+const tooMany = (card: VoucherRow): Problem =>
+  new Problem('invalid_payload', {
+    message: `A card cannot gather more than ${Number.MAX_SAFE_INTEGER} points; it has gathered ${card.points}.`,
+    details: 'Nothing was added.',
+    resource: { type: 'voucher', id: card.code },
+  })

@@ -1,0 +1,13 @@
+import type { Reader } from '../../platform/database/index.ts'
+import type { Holding } from '../customers/index.ts'
+import { listCardsOf } from './voucher.store.ts'
+
+/** What customers hold, for whoever shows them. */
+export async function holdingsOf(
+  reader: Reader,
+  projectId: string,
+  customerIds: readonly string[],
+): Promise<Holding[]> {
+  const cards = await listCardsOf(reader, projectId, customerIds)
+  return cards.map((card) => ({ ...card, customerId: card.customerId! }))
+}

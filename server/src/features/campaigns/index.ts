@@ -1,0 +1,19 @@
+/**
+ * Campaigns: loyalty programs and others, their vouchers (a loyalty card is one), members, and the ledger of points. It
+ * never knows rewards; who spends points hands in a change.
+ */
+export { addCard, addMember } from './add-member.ts'
+export { campaignRoutes } from './campaign.routes.ts'
+export { CAMPAIGN_TYPES, type CampaignRow, type CampaignType, findCampaign } from './campaign.store.ts'
+export { campaignView, checkRunning, planOf, simpleCampaignView } from './campaign.ts'
+export { changePoints } from './change-points.ts'
+export { holdingsOf } from './holdings.ts'
+export { issueVoucher } from './issue-voucher.ts'
+export { cardNameOf, MEMBER_PATHS, MemberParams, memberRoutes } from './member.routes.ts'
+export { pointsRoutes } from './points.routes.ts'
+export { deleteCampaignsOfProject } from './project-end.store.ts'
+export { type CardName, requireCard, requireLockedCard } from './require-card.ts'
+export { createCampaign, requireCampaign, requireLockedCampaign } from './save-campaign.ts'
+export { voucherRoutes } from './voucher.routes.ts'
+export { findCardOf, lockVouchers, releaseCards, type VoucherRow } from './voucher.store.ts'
+export { checkValid, voucherView } from './voucher.ts'

@@ -1,0 +1,153 @@
+import { Type } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import {
+  type App,
+  dateField,
+  namedList,
+  namedListOf,
+  PageQuery,
+  pageOf,
+  shownAs,
+  sourceIdField,
+  textField,
+} from '../../platform/http/index.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
+import { doOnce } from '../idempotency/index.ts'
+import { changePoints } from './change-points.ts'
+import { cardNameOf, MEMBER_PATHS, MemberParams } from './member.routes.ts'
+import { listEntryRows } from './point-entry.store.ts'
+import { activityView, balanceView, transactionView } from './point-entry.ts'
+import { type CardName, requireCard, requireLockedCard } from './require-card.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly random: RandomBytes
+}
+
+const Balance = Type.Object({
+  points: Type.Integer(),
+  total: Type.Integer(),
+  balance: Type.Integer(),
+  type: Type.Literal('loyalty_card'),
+  object: Type.Literal('balance'),
+  related_object: Type.Object({ type: Type.Literal('voucher'), id: Type.String() }),
+})
+
+const BalanceBody = Type.Object({
+  points: Type.Integer({
+    minimum: -Number.MAX_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Added, or taken where it is negative. Not 0.',
+  }),
+  expiration_type: Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: ['PROGRAM_RULES', 'CUSTOM_DATE', 'NON_EXPIRING'] }),
+  ),
+  expiration_date: dateField,
+  reason: textField(500),
+  source_id: sourceIdField,
+})
+
+interface BalanceRequest {
+  readonly points: number
+  readonly expiration_type?: string
+  readonly expiration_date?: string | null
+  readonly reason?: string | null
+  readonly source_id?: string | null
+}
+
+/** Points do not expire here; promising that they will would be worse than saying so. */
+function refuseWhatIsNotThere({ points, expiration_type, expiration_date }: BalanceRequest): void {
+  if (points === 0)
+    throw new Problem('invalid_payload', {
+      message: 'points must not be 0.',
+      details: 'Nothing was changed.',
+    })
+  if (expiration_type === 'CUSTOM_DATE' || (expiration_date ?? null) !== null)
+    throw new Problem('invalid_payload', {
+      message: 'Points do not expire here.',
+      details: 'Leave expiration_type and expiration_date out. Nothing was changed.',
+    })
+}
+
+async function addOrTake(
+  deps: Deps,
+  tx: Transaction,
+  { name, body, requestId }: { name: CardName; body: BalanceRequest; requestId: string },
+) {
+  const { card } = await requireLockedCard(tx, name)
+  const { points, reason, source_id: sourceId } = body
+  const type = points > 0 ? ('POINTS_ADDITION' as const) : ('POINTS_REMOVAL' as const)
+  const { entry } = await changePoints(deps, tx, {
+    card,
+    change: { type, points, reason, sourceId, requestId },
+  })
+  return balanceView(entry)
+}
+
+export function pointsRoutes(app: App, deps: Deps): void {
+  for (const place of MEMBER_PATHS) {
+    addBalance(app, deps, place)
+    addLedger(app, deps, place)
+  }
+}
+
+type Place = (typeof MEMBER_PATHS)[number]
+
+function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
+  app.post(
+    `${path}/balance`,
+    {
+      config: { access: 'scope' },
+      schema: {
+        tags: ['members'],
+        operationId: `member.balance${suffix}`,
+        summary: 'Add points to a card, or take some',
+        description: 'Send an `Idempotency-Key` to make a retry safe.',
+        params: MemberParams,
+        body: BalanceBody,
+        response: { 200: shownAs(Balance) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, params, body, id: requestId } = request
+      refuseWhatIsNotThere(body)
+      const name = cardNameOf(projectId, params)
+      const text = await doOnce(deps, request, (tx) => addOrTake(deps, tx, { name, body, requestId }))
+      return reply.type('application/json; charset=utf-8').send(text as never)
+    },
+  )
+}
+
+const LEDGERS = [
+  {
+    end: 'transactions',
+    says: 'List every change of the points of a card, newest first',
+    item: transactionView,
+  },
+  { end: 'activity', says: 'List what happened on a card, newest first', item: activityView },
+] as const
+
+function addLedger(app: App, deps: Deps, { path, suffix }: Place): void {
+  for (const { end, says, item } of LEDGERS)
+    app.get(
+      `${path}/${end}`,
+      {
+        config: { access: 'scope' },
+        schema: {
+          tags: ['members'],
+          operationId: `member.${end}${suffix}`,
+          summary: says,
+          params: MemberParams,
+          querystring: Type.Object(PageQuery),
+          response: { 200: namedListOf('data', Type.Any()) },
+        },
+      },
+      async ({ projectId, params, query }) => {
+        const page = pageOf(query)
+        const { card } = await requireCard(deps.db, cardNameOf(projectId, params))
+        const rows = await listEntryRows(deps.db, { projectId, voucherId: card.id }, page)
+        return namedList('data', rows, { page, item })
+      },
+    )
+}

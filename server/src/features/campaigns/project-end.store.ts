@@ -1,0 +1,9 @@
+import type { Transaction } from '../../platform/database/index.ts'
+
+type Tables = Record<'campaigns' | 'vouchers' | 'point_entries', { project_id: string }>
+
+/** Everything of this room, once the project is gone. */
+export async function deleteCampaignsOfProject(tx: Transaction, projectId: string): Promise<void> {
+  for (const table of ['point_entries', 'vouchers', 'campaigns'] as const)
+    await tx.write<Tables>().deleteFrom(table).where('project_id', '=', projectId).execute()
+}

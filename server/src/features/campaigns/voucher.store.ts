@@ -1,0 +1,205 @@
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+import type { CampaignTables } from './campaign.store.ts'
+import type { VoucherType } from './campaign.ts'
+
+export interface VoucherRow {
+  project_id: string
+  id: string
+  /** Unique in the project, whatever the campaign. */
+  code: string
+  campaign_id: string
+  type: VoucherType
+  /** Null once the customer has been deleted. */
+  holder_id: string | null
+  /** Discount or gift, as JSON; null for loyalty cards, whose value is their balance. */
+  value: string | null
+  /** All points ever added. */
+  points: number
+  /** Always the sum of the card's entries. */
+  balance: number
+  /** How many entries the ledger has: the next one's number is one more. */
+  entries: number
+  redeemed_quantity: number
+  redeemed_points: number
+  active: number
+  metadata: string
+  starts_at: number | null
+  expires_at: number | null
+  created_at: number
+  updated_at: number | null
+}
+
+interface VoucherTables extends CampaignTables {
+  vouchers: VoucherRow
+}
+
+export const findVoucher = (
+  reader: Reader,
+  projectId: string,
+  code: string,
+): Promise<VoucherRow | undefined> =>
+  reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('code', '=', code)
+    .executeTakeFirst()
+
+/** The card of a customer in a campaign, the oldest where there are several. */
+export const findCardOf = (
+  reader: Reader,
+  { projectId, campaignId, holderId }: { projectId: string; campaignId: string; holderId: string },
+): Promise<VoucherRow | undefined> =>
+  reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('holder_id', '=', holderId)
+    .where('campaign_id', '=', campaignId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .executeTakeFirst()
+
+/** In the order of their ids, whoever asks: no two transactions then wait for each other. */
+export async function lockVouchers(
+  tx: Transaction,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, VoucherRow>> {
+  const rows = new Map<string, VoucherRow>()
+  for (const id of [...new Set(ids)].sort()) {
+    const query = tx
+      .write<VoucherTables>()
+      .selectFrom('vouchers')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .where('id', '=', id)
+    const row = await tx.lock(query).executeTakeFirst()
+    if (row) rows.set(id, row)
+  }
+  return rows
+}
+
+export async function listVoucherRows(
+  reader: Reader,
+  { projectId, campaignId }: { projectId: string; campaignId: string },
+  page: Page,
+): Promise<Rows<VoucherRow>> {
+  const query = reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .where('project_id', '=', projectId)
+    .where('campaign_id', '=', campaignId)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+export async function hasVouchers(reader: Reader, projectId: string, campaignId: string): Promise<boolean> {
+  const row = await reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('campaign_id', '=', campaignId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What customers hold on their loyalty cards, with the campaign's name. */
+export const listCardsOf = (reader: Reader, projectId: string, holderIds: readonly string[]) =>
+  reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .innerJoin('campaigns', (join) =>
+      join
+        .onRef('campaigns.project_id', '=', 'vouchers.project_id')
+        .onRef('campaigns.id', '=', 'vouchers.campaign_id'),
+    )
+    .select([
+      'vouchers.holder_id as customerId',
+      'campaigns.name as campaign',
+      'vouchers.balance as balance',
+      'vouchers.redeemed_points as redeemedPoints',
+      'vouchers.redeemed_quantity as redeemedQuantity',
+    ])
+    .where('vouchers.project_id', '=', projectId)
+    .where('vouchers.holder_id', 'in', holderIds)
+    .where('vouchers.type', '=', 'LOYALTY_CARD')
+    .orderBy('vouchers.created_at')
+    .execute()
+
+/** Which of the codes are taken. */
+export async function takenCodes(
+  reader: Reader,
+  projectId: string,
+  codes: readonly string[],
+): Promise<Set<string>> {
+  const rows = await reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .select('code')
+    .where('project_id', '=', projectId)
+    .where('code', 'in', codes)
+    .execute()
+  return new Set(rows.map((row) => row.code))
+}
+
+/** False where the code is taken. */
+export async function insertVoucher(tx: Transaction, row: VoucherRow): Promise<boolean> {
+  const inserted = await tx
+    .write<VoucherTables>()
+    .insertInto('vouchers')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return inserted.numInsertedOrUpdatedRows === 1n
+}
+
+export async function updateVoucherRow(
+  tx: Transaction,
+  row: VoucherRow,
+  change: Partial<VoucherRow>,
+): Promise<void> {
+  await tx
+    .write<VoucherTables>()
+    .updateTable('vouchers')
+    .set(change)
+    .where('project_id', '=', row.project_id)
+    .where('id', '=', row.id)
+    .execute()
+}
+
+/** Without a holder nobody may use it. The ledger stays. */
+export async function releaseCards(tx: Transaction, projectId: string, customerId: string): Promise<void> {
+  const held = await tx
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('holder_id', '=', customerId)
+    .execute()
+  await lockVouchers(
+    tx,
+    projectId,
+    held.map((row) => row.id),
+  )
+  // Not by their ids: a redemption that held one of the locks may have given the customer another card meanwhile.
+  await tx
+    .write<VoucherTables>()
+    .updateTable('vouchers')
+    .set({ holder_id: null, active: 0, updated_at: await tx.now() })
+    .where('project_id', '=', projectId)
+    .where('holder_id', '=', customerId)
+    .execute()
+}

@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import type { EventChannel, EventKind } from '../../contract/event-kinds.ts'
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+
+export interface EventRow {
+  project_id: string
+  id: string
+  kind: EventKind
+  /** Of the specification that `data` follows. */
+  version: string
+  /** The customer that it is about. */
+  entity_id: string
+  /** The loyalty campaign, where there is one: its distributions are told. */
+  campaign_id: string | null
+  /** Request id of the call that caused it. */
+  group_id: string | null
+  channel: EventChannel
+  key_name: string | null
+  key_app_id: string | null
+  /** JSON, byte for byte as it will be sent. */
+  data: string
+  /** When it happened; earlier than `created_at` where it was reported afterwards. */
+  occurred_at: number
+  created_at: number
+  /** Null until its deliveries have been written. */
+  fanned_out_at: number | null
+}
+
+export interface EventTables {
+  events: EventRow
+}
+
+/** Topic of the wake-up after every event that is to be fanned out. */
+export const EVENTS_WRITTEN = 'events'
+
+export async function insertEvent(tx: Transaction, row: EventRow): Promise<void> {
+  await tx.write<EventTables>().insertInto('events').values(row).execute()
+  await tx.wake(EVENTS_WRITTEN)
+}
+
+export const findEvent = (reader: Reader, projectId: string, id: string): Promise<EventRow | undefined> =>
+  reader
+    .read<EventTables>()
+    .selectFrom('events')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export interface EventFilter {
+  readonly projectId: string
+  readonly kind?: EventKind | undefined
+  readonly entity?: string | undefined
+}
+
+/** Counting further would cost more than anyone learns from it. */
+const COUNT_TO = 10_000
+
+/** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
+export type EventHead = Omit<EventRow, 'data'>
+
+const HEAD = [
+  'project_id',
+  'id',
+  'kind',
+  'version',
+  'entity_id',
+  'campaign_id',
+  'group_id',
+  'channel',
+  'key_name',
+  'key_app_id',
+  'occurred_at',
+  'created_at',
+  'fanned_out_at',
+] as const
+
+export async function listEventRows(
+  reader: Reader,
+  filter: EventFilter,
+  page: Page,
+): Promise<Rows<EventHead>> {
+  let query = reader.read<EventTables>().selectFrom('events').where('project_id', '=', filter.projectId)
+  if (filter.kind) query = query.where('kind', '=', filter.kind)
+  if (filter.entity !== undefined) query = query.where('entity_id', '=', filter.entity)
+  if (page.from !== undefined) query = query.where('created_at', '>=', page.from)
+  if (page.to !== undefined) query = query.where('created_at', '<', page.to)
+  const counted = reader
+    .read<EventTables>()
+    .selectFrom(query.select(sql.lit(1).as('one')).limit(COUNT_TO).as('counted'))
+  const { total } = await counted
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  const { before } = page
+  if (before)
+    query = query.where((eb) =>
+      eb.or([
+        eb('created_at', '<', before.at),
+        eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)]),
+      ]),
+    )
+  const rows = await query
+    .select(HEAD)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+/** At most `most` of a project that is gone; how many there were. */
+export async function deleteSomeEvents(tx: Transaction, projectId: string, most: number): Promise<number> {
+  const some = tx
+    .read<EventTables>()
+    .selectFrom('events')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .limit(most)
+  const { numDeletedRows } = await tx
+    .write<EventTables>()
+    .deleteFrom('events')
+    .where('project_id', '=', projectId)
+    .where('id', 'in', some)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

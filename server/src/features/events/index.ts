@@ -1,0 +1,9 @@
+/** Events: what has happened, exactly as it will be told. It never knows who is told, and never changes an event. */
+export { eventRoutes } from './event.routes.ts'
+export { EVENTS_WRITTEN, type EventRow, type EventTables, findEvent } from './event.store.ts'
+export { eventSource, requireEventKind } from './event.ts'
+export { EVENT_SCHEMAS } from './event-schemas.ts'
+export { removeEventsOfProject } from './remove-events.ts'
+export { reportRoutes } from './report.routes.ts'
+export { eventSchemaRoutes, schemaText } from './schema.routes.ts'
+export { type NewEvent, type WrittenEvent, writeEvent } from './write-event.ts'

@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+import type { Database } from '../../platform/database/index.ts'
+import { type App, nullable } from '../../platform/http/index.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
+import { type Report, reportRedemption } from './report-redemption.ts'
+import { storedData } from './reward-redemption-completed.ts'
+
+const Body = Type.Object({
+  source_id: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+    'x-says': 'must be 1 to 255 characters without control characters',
+    description: 'Your own id of the redemption, unique in the project: a report is taken once by it.',
+  }),
+  completed_at: Type.Optional(
+    nullable<string>('string', {
+      maxLength: 40,
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
+      'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+      description: 'When it was completed, if not now.',
+    }),
+  ),
+  campaign_id: Type.Optional(
+    nullable<string>('string', {
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+      'x-says': 'must be 1 to 255 characters without control characters',
+      description: 'Loyalty campaign whose distributions are told. Default: `data.campaign.id`.',
+    }),
+  ),
+  data: Type.Unsafe<Report['data']>({
+    ...storedData,
+    description: 'The fields of the event; every key, with null where it does not apply.',
+  }),
+})
+
+function timeOf(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined) return undefined
+  const at = Date.parse(text)
+  if (!Number.isNaN(at)) return at
+  throw new Problem('invalid_payload', {
+    message: 'completed_at must be a time such as 2026-11-15T14:00:00Z.',
+    details: 'Nothing was changed. The API reference at /docs shows every field.',
+  })
+}
+
+export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes }): void {
+  app.post(
+    '/v1/redemptions/rewards',
+    {
+      config: { access: 'scope' },
+      schema: {
+        tags: ['redemptions'],
+        operationId: 'redemption.report',
+        summary: 'Report a reward redemption that was completed elsewhere',
+        description:
+          'Writes the same event as a redemption here, exactly once by `source_id`. The same report again answers `duplicate: true`; another one under the same `source_id` is refused with 409.',
+        body: Body,
+        response: { 200: Type.Object({ event_id: Type.String(), duplicate: Type.Boolean() }) },
+      },
+    },
+    async ({ body, projectId, apiKey, id: requestId }) => {
+      const { eventId, duplicate } = await reportRedemption(deps, {
+        projectId,
+        sourceId: body.source_id,
+        completedAt: timeOf(body.completed_at),
+        campaignId: body.campaign_id ?? undefined,
+        data: body.data,
+        requestId,
+        apiKey,
+      })
+      return { event_id: eventId, duplicate }
+    },
+  )
+}

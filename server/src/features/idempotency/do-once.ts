@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import { digestOf } from '../../platform/secrets.ts'
+import { deleteKeysBefore, insertKey, type KeyName, lockKey, updateKey } from './idempotency.store.ts'
+
+const KEPT_MS = 24 * 60 * 60_000
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/
+
+/** The header's value; undefined where it was not sent. */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const sent = headers['idempotency-key']
+  if (sent === undefined || (typeof sent === 'string' && PRINTABLE.test(sent))) return sent
+  throw new Problem('invalid_payload', {
+    message: 'Idempotency-Key must be 1 to 255 printable characters.',
+    details: 'Use a UUID, say. Nothing was changed.',
+  })
+}
+
+const fingerprintOf = ({ method, url, body }: FastifyRequest): string =>
+  digestOf(`${method}\n${url}\n${JSON.stringify(body)}`).toString('hex')
+
+/**
+ * Runs `work` in a transaction; the text of its answer. With an Idempotency-Key, the same request gets the first answer
+ * again and the work is not repeated. Only success is remembered, in the work's own transaction: a key without its
+ * effect, or an effect without its key, cannot be.
+ */
+export async function doOnce(
+  { db }: { db: Database },
+  request: FastifyRequest,
+  work: (tx: Transaction) => Promise<object>,
+): Promise<string> {
+  const key = keyOf(request)
+  if (key === undefined) return db.transaction(async (tx) => JSON.stringify(await work(tx)))
+  const name = { project_id: request.projectId, api_key_id: request.actor.id, key }
+  return db.transaction(async (tx) => {
+    const remembered = await take(tx, name, fingerprintOf(request))
+    if (remembered !== null) return remembered
+    const answer = JSON.stringify(await work(tx))
+    await updateKey(tx, name, { answer })
+    return answer
+  })
+}
+
+/** The answer that is remembered; null where the key is now ours. Taking it is the transaction's first lock. */
+async function take(tx: Transaction, name: KeyName, fingerprint: string): Promise<string | null> {
+  const now = await tx.now()
+  if (await insertKey(tx, { ...name, fingerprint, answer: null, created_at: now })) return null
+  const row = await lockKey(tx, name)
+  // The janitor may have removed it a moment ago.
+  if (!row) return take(tx, name, fingerprint)
+  if (row.created_at <= now - KEPT_MS) {
+    await updateKey(tx, name, { fingerprint, answer: null, created_at: now })
+    return null
+  }
+  if (row.fingerprint !== fingerprint) throw reused()
+  return row.answer
+}
+
+const reused = (): Problem =>
+  new Problem('idempotency_key_reused', {
+    message: 'This Idempotency-Key was used for another request.',
+    details: 'Use a new key for every new request. Nothing was changed.',
+  })
+
+/** For the janitor. */
+export const forgetOldKeys = (db: Database, now: number): Promise<void> =>
+  db.transaction((tx) => deleteKeysBefore(tx, now - KEPT_MS))

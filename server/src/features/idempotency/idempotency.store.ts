@@ -1,0 +1,72 @@
+import type { Transaction } from '../../platform/database/index.ts'
+
+export interface IdempotencyRow {
+  project_id: string
+  api_key_id: string
+  key: string
+  /** Tells the same request from another one under the same key. */
+  fingerprint: string
+  /** The body of the answer, as it was sent; null only inside the transaction that makes it. */
+  answer: string | null
+  created_at: number
+}
+
+interface IdempotencyTables {
+  idempotency_keys: IdempotencyRow
+}
+
+export type KeyName = Pick<IdempotencyRow, 'project_id' | 'api_key_id' | 'key'>
+
+/**
+ * False where the key is taken. On PostgreSQL this waits for a transaction that has just taken it: a concurrent
+ * duplicate so waits for the first, and goes on itself if that one fails.
+ */
+export async function insertKey(tx: Transaction, row: IdempotencyRow): Promise<boolean> {
+  const inserted = await tx
+    .write<IdempotencyTables>()
+    .insertInto('idempotency_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return inserted.numInsertedOrUpdatedRows === 1n
+}
+
+export const lockKey = (tx: Transaction, name: KeyName): Promise<IdempotencyRow | undefined> =>
+  tx
+    .lock(
+      tx
+        .write<IdempotencyTables>()
+        .selectFrom('idempotency_keys')
+        .selectAll()
+        .where('project_id', '=', name.project_id)
+        .where('api_key_id', '=', name.api_key_id)
+        .where('key', '=', name.key),
+    )
+    .executeTakeFirst()
+
+export async function updateKey(
+  tx: Transaction,
+  name: KeyName,
+  change: Partial<IdempotencyRow>,
+): Promise<void> {
+  await tx
+    .write<IdempotencyTables>()
+    .updateTable('idempotency_keys')
+    .set(change)
+    .where('project_id', '=', name.project_id)
+    .where('api_key_id', '=', name.api_key_id)
+    .where('key', '=', name.key)
+    .execute()
+}
+
+export async function deleteKeysBefore(tx: Transaction, at: number): Promise<void> {
+  await tx.write<IdempotencyTables>().deleteFrom('idempotency_keys').where('created_at', '<=', at).execute()
+}
+
+export async function deleteIdempotencyOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await tx
+    .write<IdempotencyTables>()
+    .deleteFrom('idempotency_keys')
+    .where('project_id', '=', projectId)
+    .execute()
+}

@@ -1,0 +1,45 @@
+import { Problem } from '../../contract/problem.ts'
+import type { RewardParameters } from '../rewards/index.ts'
+
+type Coin = NonNullable<RewardParameters['coin']>
+
+/** How many points are spent, and what they take off the order, in the smallest unit of the currency. */
+export interface CoinPrice {
+  readonly points: number
+  readonly amountOff: number
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const ceil = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
+
+/**
+ * What COIN costs. Whole numbers throughout: `points_ratio` points are worth `exchange_ratio` in the currency's main
+ * unit, a hundred of the smallest. Where the customer does not say how many points to spend, as many as the order needs
+ * and the card holds, and none that buys nothing.
+ */
+export function coinPrice(
+  { exchange_ratio, points_ratio }: Coin,
+  { amount, balance, wanted }: { amount: number; balance: number; wanted: number | undefined },
+): CoinPrice {
+  const [cents, ratio] = [BigInt(Math.round(exchange_ratio * 100)), BigInt(points_ratio)]
+  const worth = (points: bigint) => least((points * cents) / ratio, BigInt(amount))
+  const costOf = (off: bigint) => ceil(off * ratio, cents)
+  const whole = costOf(BigInt(amount))
+  if (wanted !== undefined && BigInt(wanted) > whole) throw tooMany(whole)
+  const spent = wanted === undefined ? costOf(worth(least(BigInt(balance), whole))) : BigInt(wanted)
+  const amountOff = worth(spent)
+  if (amountOff === 0n) throw tooFew(ceil(ratio, cents), balance)
+  return { points: Number(spent), amountOff: Number(amountOff) }
+}
+
+const tooMany = (whole: bigint): Problem =>
+  new Problem('invalid_payload', {
+    message: `These points are worth more than the order, which takes ${whole} points at most.`,
+    details: 'Send fewer as reward.points, or leave it out. Nothing was taken.',
+  })
+
+const tooFew = (fewest: bigint, balance: number): Problem =>
+  new Problem('loyalty_card_points_exceeded', {
+    message: `It takes ${fewest} points at least; the card holds ${balance}.`,
+    details: 'Nothing was taken.',
+  })

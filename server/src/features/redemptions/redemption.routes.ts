@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+import type { Database } from '../../platform/database/index.ts'
+import {
+  type App,
+  countField,
+  metadataField,
+  NullableText,
+  shownAs,
+  textField,
+} from '../../platform/http/index.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
+import { cardNameOf, MEMBER_PATHS, MemberParams } from '../campaigns/index.ts'
+import { doOnce } from '../idempotency/index.ts'
+import { redeemReward } from './redeem-reward.ts'
+import { redemptionView } from './redemption.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly random: RandomBytes
+}
+
+const Redemption = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('redemption'),
+  date: Type.String(),
+  customer_id: Type.String(),
+  tracking_id: NullableText,
+  metadata: Type.Any(),
+  amount: Type.Integer({ description: 'Points that were taken.' }),
+  result: Type.Literal('SUCCESS'),
+  order: Type.Any({ description: 'With COIN: the order and what was taken off it; else null.' }),
+  customer: Type.Any(),
+  related_object_type: Type.Literal('voucher'),
+  related_object_id: Type.String(),
+  voucher: Type.Any({ description: 'The loyalty card, with its new balance.' }),
+  reward: Type.Any({ description: 'The reward, with the voucher or product that the customer got.' }),
+})
+
+const Body = Type.Object({
+  reward: Type.Optional(
+    Type.Unsafe<{ id?: string | null; points?: number } | null>({
+      type: ['object', 'null'],
+      properties: {
+        id: { type: ['string', 'null'], maxLength: 300 },
+        points: countField({ minimum: 1, description: 'With COIN: how many points to turn into money.' }),
+      },
+    }),
+  ),
+  order: Type.Optional(
+    Type.Unsafe<{ id?: string | null; source_id?: string | null; amount?: number; metadata?: object } | null>(
+      {
+        type: ['object', 'null'],
+        properties: {
+          id: textField(200),
+          source_id: textField(200),
+          amount: countField({ description: 'In the smallest unit of the currency.' }),
+          metadata: metadataField,
+        },
+      },
+    ),
+  ),
+  metadata: metadataField,
+})
+
+const missingReward = (): Problem =>
+  new Problem('missing_reward', {
+    message: 'The request does not say which reward is meant.',
+    details: 'Send {"reward":{"id":"rew_…"}}. Nothing was taken.',
+  })
+
+export function redemptionRoutes(app: App, deps: Deps): void {
+  for (const { path, suffix } of MEMBER_PATHS)
+    app.post(
+      `${path}/redemption`,
+      {
+        config: { access: 'scope' },
+        schema: {
+          tags: ['members'],
+          operationId: `member.redeem${suffix}`,
+          summary: 'Exchange points for a reward',
+          description:
+            'Points, stock, voucher, record and event: all of it or nothing. Send an `Idempotency-Key` to make a retry safe.',
+          params: MemberParams,
+          body: Body,
+          response: { 200: shownAs(Redemption) },
+        },
+      },
+      async (request, reply) => {
+        const { projectId, apiKey, params, body, id: requestId } = request
+        const rewardId = body.reward?.id
+        if (!rewardId) throw missingReward()
+        const text = await doOnce(deps, request, async (tx) =>
+          redemptionView(
+            await redeemReward(deps, tx, {
+              name: cardNameOf(projectId, params),
+              rewardId,
+              points: body.reward?.points,
+              order: body.order as never,
+              metadata: body.metadata,
+              requestId,
+              apiKey,
+            }),
+          ),
+        )
+        return reply.type('application/json; charset=utf-8').send(text as never)
+      },
+    )
+}

@@ -1,0 +1,94 @@
+import { ID_PREFIX } from '../../contract/ids.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import type { Vault } from '../../platform/encryption.ts'
+import type { Actor } from '../../platform/http/index.ts'
+import type { Reach } from '../../platform/outbound/index.ts'
+import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import { recordChange } from '../audit/index.ts'
+import { requireLockedProject } from '../projects/index.ts'
+import { type DestinationKind, type DestinationRow, insertDestination } from './destination.store.ts'
+import {
+  checkFields,
+  type DestinationFields,
+  DISABLED_BY_OPERATOR,
+  destinationView,
+  kindsOf,
+} from './destination.ts'
+import { sealHeaders } from './extra-headers.ts'
+import { loyaltyCampaignId } from './loyalty-campaign.ts'
+import { makeSecret } from './signing-secret.ts'
+
+export interface DestinationDeps {
+  readonly db: Database
+  readonly random: RandomBytes
+  readonly vault: Vault
+  readonly reach: Reach
+}
+
+export interface NewDestination {
+  readonly projectId: string
+  readonly kind: DestinationKind
+  readonly fields: DestinationFields & { readonly target_url: string }
+  readonly actor: Actor
+}
+
+interface Created {
+  readonly row: DestinationRow
+  /** Shown this once. */
+  readonly secret: string
+}
+
+export async function createDestination(deps: DestinationDeps, wanted: NewDestination): Promise<Created> {
+  checkFields(deps.reach, wanted.fields)
+  return deps.db.transaction((tx) => createIn(deps, tx, wanted))
+}
+
+async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDestination): Promise<Created> {
+  const { projectId, kind, fields } = wanted
+  // Locked, so that none slips into a project that is being deleted.
+  await requireLockedProject(tx, projectId)
+  const campaignId =
+    fields.campaign_id === undefined ? null : await loyaltyCampaignId(tx, projectId, fields.campaign_id)
+  const owner = { project_id: projectId, id: newId(deps.random, ID_PREFIX[kind]) }
+  const { shown, stored } = makeSecret(deps, owner)
+  const row: DestinationRow = {
+    ...owner,
+    kind,
+    campaign_id: campaignId,
+    ...storedFields(deps, owner, fields),
+    ...stored,
+    previous_secret: null,
+    previous_until: null,
+    created_at: await tx.now(),
+    updated_at: await tx.now(),
+    deleted_at: null,
+  }
+  await insertDestination(tx, row)
+  await recordChange(deps, tx, {
+    actor: wanted.actor,
+    action: `${kind}.created`,
+    projectId,
+    subject: { type: kind, id: row.id },
+    before: null,
+    after: destinationView(row),
+  })
+  return { row, secret: shown }
+}
+
+function storedFields(
+  { vault }: DestinationDeps,
+  owner: { project_id: string; id: string },
+  fields: NewDestination['fields'],
+) {
+  const { active = true } = fields
+  return {
+    name: fields.name ?? null,
+    event_name: fields.event_name ?? null,
+    headers: sealHeaders(vault, { ...owner, headers: '{}' }, fields.headers ?? {}),
+    target_url: fields.target_url,
+    events: kindsOf(fields.events),
+    active: active ? 1 : 0,
+    disabled_reason: active ? null : DISABLED_BY_OPERATOR,
+    description: fields.description ?? null,
+  }
+}

@@ -1,0 +1,90 @@
+import { changeDestination, type DestinationRequest } from './change-destination.ts'
+import type { DestinationDeps } from './create-destination.ts'
+import { type DestinationRow, WITHOUT_SECRETS } from './destination.store.ts'
+import { checkFields, type DestinationFields, DISABLED_BY_OPERATOR, kindsOf } from './destination.ts'
+import { sealHeaders } from './extra-headers.ts'
+import { loyaltyCampaignId } from './loyalty-campaign.ts'
+import { makeSecret } from './signing-secret.ts'
+
+const ENABLED = { active: 1, disabled_reason: null }
+const DISABLED = { active: 0, disabled_reason: DISABLED_BY_OPERATOR }
+
+export const enableDestination = (
+  deps: DestinationDeps,
+  request: DestinationRequest,
+): Promise<DestinationRow> =>
+  changeDestination(deps, request, {
+    action: 'enabled',
+    apply: (row) => (row.active === 1 ? null : ENABLED),
+  })
+
+/** One that Jeton disabled itself keeps its reason: it says more. */
+export const disableDestination = (
+  deps: DestinationDeps,
+  request: DestinationRequest,
+): Promise<DestinationRow> =>
+  changeDestination(deps, request, {
+    action: 'disabled',
+    apply: (row) => (row.active === 0 ? null : DISABLED),
+  })
+
+export const deleteDestination = (
+  deps: DestinationDeps,
+  request: DestinationRequest,
+): Promise<DestinationRow> =>
+  changeDestination(deps, request, {
+    action: 'deleted',
+    apply: (_, now) => ({ ...WITHOUT_SECRETS, active: 0, deleted_at: now }),
+  })
+
+/** A new secret. The one before it signs as well for `overlapSeconds`, and an earlier one no longer. */
+export async function rotateSecret(
+  deps: DestinationDeps,
+  request: DestinationRequest & { overlapSeconds: number },
+) {
+  const made = makeSecret(deps, { project_id: request.projectId, id: request.id })
+  const row = await changeDestination(deps, request, {
+    action: 'secret_rotated',
+    apply: (before, now) => ({
+      ...made.stored,
+      previous_secret: request.overlapSeconds > 0 ? before.secret : null,
+      previous_until: request.overlapSeconds > 0 ? now + request.overlapSeconds * 1000 : null,
+    }),
+  })
+  return { row, secret: made.shown }
+}
+
+/** Replaces what is named and leaves the rest; the secret always stays. */
+export async function updateDestination(
+  deps: DestinationDeps,
+  request: DestinationRequest,
+  fields: DestinationFields,
+): Promise<DestinationRow> {
+  checkFields(deps.reach, fields)
+  return changeDestination(deps, request, {
+    action: 'updated',
+    async apply(row, _, tx) {
+      const { campaign_id } = fields
+      if (campaign_id === undefined) return differenceOf(deps, row, fields)
+      const id = await loyaltyCampaignId(tx, row.project_id, campaign_id)
+      return differenceOf(deps, row, { ...fields, campaign_id: id })
+    },
+  })
+}
+
+function differenceOf(
+  { vault }: DestinationDeps,
+  row: DestinationRow,
+  fields: DestinationFields,
+): Partial<DestinationRow> | null {
+  const { events, active, headers, ...plain } = fields
+  const wanted: Partial<DestinationRow> = Object.fromEntries(
+    Object.entries(plain).filter(([, value]) => value !== undefined),
+  )
+  if (events) wanted.events = kindsOf(events)
+  if (headers) wanted.headers = sealHeaders(vault, row, headers)
+  if (active !== undefined && active !== (row.active === 1))
+    Object.assign(wanted, active ? ENABLED : DISABLED)
+  const differs = Object.entries(wanted).some(([name, value]) => row[name as keyof DestinationRow] !== value)
+  return differs ? wanted : null
+}

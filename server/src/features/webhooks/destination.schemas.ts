@@ -1,0 +1,118 @@
+import { Type } from 'typebox'
+import { EVENT_KIND_VALUES } from '../../contract/event-kinds.ts'
+import { NameField, NullableText, nullable } from '../../platform/http/index.ts'
+
+const shownFields = {
+  id: Type.String(),
+  target_url: Type.String(),
+  events: Type.Array(Type.String()),
+  active: Type.Boolean(),
+  description: NullableText,
+  secret_last4: Type.String(),
+  disabled_reason: NullableText,
+  created_at: Type.String(),
+  updated_at: Type.String(),
+}
+
+const distributionFields = {
+  name: Type.String(),
+  campaign_id: Type.String(),
+  event_name: NullableText,
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Values are masked.' }),
+}
+
+const secret = { secret: Type.String({ description: 'Signs what is sent. Shown this once.' }) }
+
+const webhook = { object: Type.Literal('webhook'), ...shownFields }
+const distribution = { object: Type.Literal('distribution'), ...shownFields, ...distributionFields }
+
+export const Shown = { webhook: Type.Object(webhook), distribution: Type.Object(distribution) }
+export const ShownWithSecret = {
+  webhook: Type.Object({ ...webhook, ...secret }),
+  distribution: Type.Object({ ...distribution, ...secret }),
+}
+
+const TargetUrl = Type.String({
+  minLength: 1,
+  maxLength: 2000,
+  description:
+    'Where events are sent: https to a public address, or what JETON_WEBHOOK_ALLOW lists. It is not looked up.',
+})
+
+const Events = Type.Array(Type.String({ maxLength: 100 }), {
+  minItems: 1,
+  maxItems: 50,
+  description: `Kinds of events, by either of their names: ${EVENT_KIND_VALUES.join(', ')}.`,
+})
+
+const common = {
+  active: Type.Optional(
+    Type.Boolean({ description: 'Default: true. While it is not, what is to be sent is held.' }),
+  ),
+  description: Type.Optional(
+    nullable<string>('string', {
+      maxLength: 500,
+      pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
+      'x-says': 'must have at most 500 characters and no control characters',
+    }),
+  ),
+}
+
+const CampaignId = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  description: 'Id of a loyalty campaign of the project.',
+})
+
+const extras = {
+  event_name: Type.Optional(
+    nullable<string>('string', {
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
+      'x-says': 'must be 1 to 100 characters, not blank and without control characters',
+      description: 'Sent as `type` instead of the kind.',
+    }),
+  ),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: 20,
+      'x-says': 'must have at most 20 entries',
+      description:
+        'More headers, names in lower case. Values are never shown again; a masked one that is sent back stays as it is.',
+      additionalProperties: {
+        type: 'string',
+        maxLength: 2000,
+        pattern: '^(•••|[\\u0021-\\u007e]([\\u0020-\\u007e]*[\\u0021-\\u007e])?)$',
+        'x-says': 'must be 1 to 2000 printable ASCII characters without spaces at its ends',
+      },
+    }),
+  ),
+}
+
+/** What a request to create may say. */
+export const Creation = {
+  webhook: { target_url: TargetUrl, events: Events, ...common },
+  distribution: {
+    name: NameField,
+    campaign_id: CampaignId,
+    target_url: TargetUrl,
+    events: Type.Optional(Events),
+    ...common,
+    ...extras,
+  },
+}
+
+/** What a change may say: any of it. */
+export const Replacement = {
+  webhook: { target_url: Type.Optional(TargetUrl), events: Type.Optional(Events), ...common },
+  distribution: {
+    name: Type.Optional(NameField),
+    campaign_id: Type.Optional(CampaignId),
+    target_url: Type.Optional(TargetUrl),
+    events: Type.Optional(Events),
+    ...common,
+    ...extras,
+  },
+}

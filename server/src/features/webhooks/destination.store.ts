@@ -1,0 +1,157 @@
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+
+export type DestinationKind = 'webhook' | 'distribution'
+
+/** Where events are sent: a webhook of the project, or a distribution of one of its loyalty campaigns. */
+export interface DestinationRow {
+  project_id: string
+  id: string
+  kind: DestinationKind
+  /** Only distributions have these three. */
+  name: string | null
+  campaign_id: string | null
+  event_name: string | null
+  /** JSON: each name with its encrypted value. */
+  headers: string
+  target_url: string
+  /** JSON: kinds. */
+  events: string
+  /** 1 or 0: PostgreSQL and SQLite agree on numbers, not on booleans. */
+  active: number
+  disabled_reason: string | null
+  description: string | null
+  /** Encrypted, like the one before it, which signs as well until `previous_until`. */
+  secret: string
+  secret_last4: string
+  previous_secret: string | null
+  previous_until: number | null
+  created_at: number
+  updated_at: number
+  /** Stays for the record of what was sent to it, without its secrets. */
+  deleted_at: number | null
+}
+
+export interface DestinationTables {
+  destinations: DestinationRow
+}
+
+/** Topic of the wake-up after every change of a destination. */
+export const DESTINATIONS_CHANGED = 'destinations'
+
+interface Which {
+  readonly projectId: string
+  readonly kind: DestinationKind
+  readonly id: string
+}
+
+export const findDestination = (reader: Reader, { projectId, kind, id }: Which) =>
+  reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .where('kind', '=', kind)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+
+export const lockDestination = (tx: Transaction, { projectId, kind, id }: Which) =>
+  tx
+    .lock(
+      tx
+        .write<DestinationTables>()
+        .selectFrom('destinations')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .where('deleted_at', 'is', null),
+    )
+    .executeTakeFirst()
+
+export interface DestinationFilter {
+  readonly projectId: string
+  readonly kind: DestinationKind
+  readonly campaignId?: string | undefined
+  readonly active?: boolean | undefined
+}
+
+export async function listDestinationRows(
+  reader: Reader,
+  filter: DestinationFilter,
+  page: Page,
+): Promise<Rows<DestinationRow>> {
+  let query = reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .where('project_id', '=', filter.projectId)
+    .where('kind', '=', filter.kind)
+    .where('deleted_at', 'is', null)
+  if (filter.campaignId !== undefined) query = query.where('campaign_id', '=', filter.campaignId)
+  if (filter.active !== undefined) query = query.where('active', '=', filter.active ? 1 : 0)
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total }
+}
+
+export async function insertDestination(tx: Transaction, row: DestinationRow): Promise<void> {
+  await tx.write<DestinationTables>().insertInto('destinations').values(row).execute()
+  await tx.wake(DESTINATIONS_CHANGED)
+}
+
+export async function updateDestinationRow(
+  tx: Transaction,
+  row: DestinationRow,
+  change: Partial<DestinationRow>,
+): Promise<void> {
+  await tx
+    .write<DestinationTables>()
+    .updateTable('destinations')
+    .set(change)
+    .where('project_id', '=', row.project_id)
+    .where('id', '=', row.id)
+    .execute()
+  await tx.wake(DESTINATIONS_CHANGED)
+}
+
+/** What a destination loses with its end. */
+export const WITHOUT_SECRETS = {
+  secret: '',
+  headers: '{}',
+  previous_secret: null,
+  previous_until: null,
+} as const
+
+/** Every destination of a project, at its end. */
+export async function markDestinationsDeleted(tx: Transaction, projectId: string): Promise<void> {
+  const now = await tx.now()
+  await tx
+    .write<DestinationTables>()
+    .updateTable('destinations')
+    .set({ ...WITHOUT_SECRETS, deleted_at: now, updated_at: now })
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .execute()
+  await tx.wake(DESTINATIONS_CHANGED)
+}
+
+/** A secret that no longer signs is not kept. */
+export async function forgetPreviousSecrets(tx: Transaction, now: number): Promise<void> {
+  await tx
+    .write<DestinationTables>()
+    .updateTable('destinations')
+    .set({ previous_secret: null, previous_until: null })
+    .where('previous_until', '<=', now)
+    .execute()
+}
+
+export async function deleteDestinationsOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await tx.write<DestinationTables>().deleteFrom('destinations').where('project_id', '=', projectId).execute()
+}

@@ -1,0 +1,36 @@
+import type { Metrics } from '../metrics.ts'
+import { type Database, StoreUnavailable } from './database.ts'
+
+/** The same database, which counts and times what it is asked to do. */
+export function measured<D extends Database>(db: D, metrics: Metrics): D {
+  const durations = metrics.histogram(
+    'jeton_store_transaction_duration_seconds',
+    'Transactions of the store by kind, waiting for their turn included.',
+  )
+  const unavailable = metrics.counter(
+    'jeton_store_unavailable_total',
+    'Times that the store did not answer.',
+  )()
+
+  async function timed<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof StoreUnavailable) unavailable.add()
+      throw error
+    } finally {
+      durations({ kind }).observe((performance.now() - start) / 1000)
+    }
+  }
+
+  const transaction: Database['transaction'] = (work, options) =>
+    timed('transaction', () => db.transaction(work, options))
+  if (db.engine === 'sqlite')
+    return {
+      ...db,
+      transaction,
+      runProgram: (module, input) => timed('batch', () => db.runProgram(module, input)),
+    }
+  return { ...db, transaction, runSql: (work) => timed('batch', () => db.runSql(work)) }
+}

@@ -1,0 +1,91 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import { type Connection, SILENCE_MS } from './connection.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+
+/** For migrations, which take as long as they take: the longest that a timer can wait. */
+const PATIENT_MS = 2 ** 31 - 1
+
+const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
+
+class LentConnection implements DatabaseConnection {
+  readonly lent: Connection
+  readonly #silenceMs: number
+  /** The first error since `begin`. PostgreSQL then turns `commit` into a rollback and reports success. */
+  lost: unknown
+
+  constructor(lent: Connection, silenceMs: number) {
+    this.lent = lent
+    this.#silenceMs = silenceMs
+  }
+
+  async executeQuery<Row>({
+    sql,
+    parameters,
+  }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
+    try {
+      const rows = await this.lent.send(sql, parameters, this.#silenceMs)
+      const numAffectedRows = COUNTED.has(rows.command) ? BigInt(rows.count) : undefined
+      return { numAffectedRows, rows: Array.from(rows) as never }
+    } catch (error) {
+      this.lost ??= error
+      throw error
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('Streaming is not offered, since SQLite cannot; page instead.')
+  }
+}
+
+class PoolDriver implements Driver {
+  readonly #pool: ConnectionPool
+  readonly #silenceMs: number
+
+  constructor(pool: ConnectionPool, silenceMs: number) {
+    this.#pool = pool
+    this.#silenceMs = silenceMs
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<LentConnection> {
+    return new LentConnection(await this.#pool.take(), this.#silenceMs)
+  }
+
+  async beginTransaction(connection: LentConnection): Promise<void> {
+    await connection.executeQuery({ sql: 'begin', parameters: [] })
+  }
+
+  async commitTransaction(connection: LentConnection): Promise<void> {
+    if (connection.lost) throw connection.lost
+    await connection.executeQuery({ sql: 'commit', parameters: [] })
+  }
+
+  async rollbackTransaction(connection: LentConnection): Promise<void> {
+    // A connection that is gone has rolled back by itself; its error must not hide the one that matters.
+    await connection.executeQuery({ sql: 'rollback', parameters: [] }).catch(() => connection.lent.close())
+  }
+
+  async releaseConnection(connection: LentConnection): Promise<void> {
+    this.#pool.give(connection.lent)
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+export const poolDialect = (pool: ConnectionPool, { patient = false } = {}): Dialect => ({
+  createDriver: () => new PoolDriver(pool, patient ? PATIENT_MS : SILENCE_MS) as Driver,
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+})

@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { encryptionKeyFile, loadEncryptionKey, parseKey } from './encryption-key.ts'
+import { randomBytes } from './secrets.ts'
+import { StartFailure } from './start-failure.ts'
+
+let folder: string
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'jeton-key-'))))
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const load = (setting?: string) => loadEncryptionKey(randomBytes, { setting, folder })
+
+test('is made once beside the embedded database, for its owner only, and read ever after', () => {
+  const first = load()!
+  expect(first).toHaveLength(32)
+  expect(readdirSync(folder)).toEqual(['encryption.key'])
+  expect(statSync(encryptionKeyFile(folder)).mode & 0o777).toBe(0o600)
+  expect(load()!.equals(first)).toBe(true)
+  expect(parseKey(readFileSync(encryptionKeyFile(folder), 'utf8').trim())!.equals(first)).toBe(true)
+})
+
+test('that is there already is never written over by a process that starts at the same time', () => {
+  const theirs = randomBytes(32).toString('base64')
+  let drawn = 0
+  // The other process places its file after ours has found none.
+  const random = (size: number) => {
+    if (drawn++ === 0) writeFileSync(encryptionKeyFile(folder), `${theirs}\n`, { mode: 0o600 })
+    return randomBytes(size)
+  }
+  const key = loadEncryptionKey(random, { setting: undefined, folder })!
+  expect(key.toString('base64')).toBe(theirs)
+  expect(readdirSync(folder)).toEqual(['encryption.key'])
+})
+
+test('that is set is used, and no file is made', () => {
+  const key = randomBytes(32)
+  expect(load(key.toString('base64'))!.equals(key)).toBe(true)
+  expect(load(key.toString('base64url'))!.equals(key)).toBe(true)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('is not made up for PostgreSQL, whose processes share no folder', () => {
+  expect(loadEncryptionKey(randomBytes, { setting: undefined, folder: undefined })).toBeUndefined()
+})
+
+test.each(['', 'half a key', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64')])(
+  'in a file that holds %j stops the start, and the file stays',
+  (text) => {
+    writeFileSync(encryptionKeyFile(folder), text)
+    expect(() => load()).toThrow(StartFailure)
+    expect(() => load()).toThrow(/encryption\.key does not hold 32 bytes in base64/)
+    expect(readFileSync(encryptionKeyFile(folder), 'utf8')).toBe(text)
+  },
+)
+
+test('in a file that cannot be read stops the start', () => {
+  // A folder in its place cannot be read as a file by anyone, root included.
+  mkdirSync(encryptionKeyFile(folder))
+  expect(() => load()).toThrow(/Cannot read .*EISDIR/)
+})

@@ -1,0 +1,81 @@
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
+import { Problem } from '../contract/problem.ts'
+import type { RandomBytes } from './secrets.ts'
+
+/** Keeps what Jeton must use again (webhook secrets, values of headers) unreadable in the store and its backups. */
+export interface Vault {
+  /** False where there is no key: nothing can be stored or read then. */
+  readonly ready: boolean
+  /** `place` names where it is kept (table, row, field): moved elsewhere it does not open. */
+  seal(text: string, place: string): string
+  open(sealed: string, place: string): string
+}
+
+export const KEY_BYTES = 32
+/** What GCM is made for (NIST SP 800-38D); random ones are safe for 2^32 values under a key. */
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const VERSION = 'v1'
+
+/** Names the key without telling anything of it, so that a value says which one it needs, and keys can be replaced. */
+export const keyIdOf = (key: Uint8Array): string =>
+  hash('sha256', Buffer.concat([Buffer.from('jeton key id\0'), key]), 'hex').slice(0, 8)
+
+const unavailable = (message: string, details: string): Problem =>
+  new Problem('encryption_unavailable', { message, details })
+
+const noKey = (): Problem =>
+  unavailable(
+    'JETON_ENCRYPTION_KEY is not set, so secrets of webhooks can be neither stored nor read.',
+    'Set it to the same value for every process; one can be made with: openssl rand -base64 32',
+  )
+
+const otherKey = (needed: string, present: string): Problem =>
+  unavailable(
+    `A stored secret needs the encryption key with the id ${needed}; this process has ${present}.`,
+    'Set JETON_ENCRYPTION_KEY to the key that it was stored with (SQLite: the file encryption.key of that time), or rotate the secret.',
+  )
+
+const altered = (): Problem =>
+  unavailable('A stored secret was altered or moved, so it cannot be used.', 'Rotate it.')
+
+export function createVault(key: Buffer | undefined, random: RandomBytes): Vault {
+  if (key === undefined) return { ready: false, seal: () => refuse(noKey()), open: () => refuse(noKey()) }
+  if (key.length !== KEY_BYTES) throw new Error(`an encryption key has ${KEY_BYTES} bytes`)
+  const keyId = keyIdOf(key)
+  const context = (place: string) => Buffer.from(`${VERSION}.${keyId}.${place}`)
+
+  return {
+    ready: true,
+    seal(text, place) {
+      const nonce = random(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(context(place))
+      const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `${VERSION}.${keyId}.${body.toString('base64url')}`
+    },
+    open(sealed, place) {
+      const [version, neededKey, body] = sealed.split('.')
+      if (version !== VERSION || neededKey === undefined || body === undefined) throw altered()
+      if (neededKey !== keyId) throw otherKey(neededKey, keyId)
+      return decrypt(key, Buffer.from(body, 'base64url'), context(place))
+    },
+  }
+}
+
+function decrypt(key: Buffer, body: Buffer, context: Buffer): string {
+  if (body.length < NONCE_BYTES + TAG_BYTES) throw altered()
+  const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(context).setAuthTag(body.subarray(-TAG_BYTES))
+  const start = decipher.update(body.subarray(NONCE_BYTES, -TAG_BYTES))
+  try {
+    return Buffer.concat([start, decipher.final()]).toString('utf8')
+  } catch {
+    throw altered()
+  }
+}
+
+function refuse(problem: Problem): never {
+  throw problem
+}

@@ -1,0 +1,79 @@
+import { isIP } from 'node:net'
+import { Problem } from '../../contract/problem.ts'
+import { type AddressClass, CLASS_WORDS } from './address-class.ts'
+import type { Reach } from './reach.ts'
+
+const bad = (message: string, details: string): Problem =>
+  new Problem('invalid_payload', { message, details })
+
+const EXAMPLE = 'Use an address such as https://hooks.example.com/jeton.'
+
+/** What cannot be a public name: RFC 6761, RFC 6762 and ICANN's .internal. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal)$/
+const LOOPBACK_NAME = /(^|\.)localhost$/
+const NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
+
+/** For messages: never the path or query, which may hold a token of the receiver. */
+const shown = (url: URL): string => `${url.protocol}//${url.host}`
+
+/** Written out, so that spellings which only parsers understand (`https:host`, `https:\\host`, an empty user) are refused. */
+function parse(text: string): URL {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^https?:/i.test(text))
+    throw bad('target_url must start with https://.', EXAMPLE)
+  if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
+    throw bad('target_url is not a web address.', EXAMPLE)
+  const url = new URL(text)
+  if (/^[^/]+\/\/[^/?#]*@/.test(text))
+    throw bad(
+      'target_url must have no user name or password.',
+      'Put credentials into headers of a distribution.',
+    )
+  if (text.includes('#'))
+    throw bad('target_url must have no fragment.', 'Nothing after # is ever sent; leave it out.')
+  if (url.port === '0') throw bad('target_url has port 0, which nobody listens on.', EXAMPLE)
+  return url
+}
+
+function refusal(url: URL, found: Exclude<AddressClass, 'public'>, range: string): Problem {
+  const why = `${shown(url)} is ${CLASS_WORDS[found]}; Jeton sends only to public addresses.`
+  return bad(why, `To allow it: JETON_WEBHOOK_ALLOW=${range}`)
+}
+
+function checkLiteral(url: URL, address: string, reach: Reach): void {
+  const verdict = reach.judge(address)
+  if (verdict !== 'allowed')
+    throw refusal(url, verdict, verdict === 'loopback' ? loopbackOf(address) : address)
+  if (url.protocol === 'http:' && !reach.isListed(address)) throw plainHttp(url, address)
+}
+
+const loopbackOf = (address: string): string => (address === '::1' ? '::1' : '127.0.0.0/8')
+
+const plainHttp = (url: URL, range: string): Problem =>
+  bad(
+    `${shown(url)} is plain http: what is sent there can be read on the way.`,
+    `Use https. Plain http goes only to what JETON_WEBHOOK_ALLOW lists: JETON_WEBHOOK_ALLOW=${range}`,
+  )
+
+/** Names are not resolved here: where they lead may change, so the guard works at connection time. */
+function checkName(url: URL, name: string, reach: Reach): void {
+  if (!NAME.test(name)) throw bad('target_url has no valid host name.', EXAMPLE)
+  if (LOOPBACK_NAME.test(name)) {
+    if (!['127.0.0.1', '::1'].some(reach.isListed)) throw refusal(url, 'loopback', '127.0.0.0/8')
+  } else if (LOCAL_NAME.test(name) && !reach.allowsMore)
+    throw bad(
+      `${shown(url)} is a name of a local network; Jeton sends only to public addresses.`,
+      'To allow it, list the address that it stands for: JETON_WEBHOOK_ALLOW=10.0.0.4',
+    )
+  else if (url.protocol === 'http:' && !reach.allowsMore) throw plainHttp(url, '<its address>')
+}
+
+/**
+ * Refuses a target address that can never be sent to, and says the way out. Parsing by the URL standard turns decimal,
+ * octal, hexadecimal and short spellings of IPv4 into the usual one, so there is one spelling to judge.
+ */
+export function checkTargetUrl(text: string, reach: Reach): void {
+  const url = parse(text)
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
+  if (isIP(host) === 0) checkName(url, host, reach)
+  else checkLiteral(url, host, reach)
+}

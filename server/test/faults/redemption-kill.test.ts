@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from 'vitest'
+import { eachEngine } from '../engines.ts'
+import { openShop, type Shop } from '../loyalty.ts'
+import { readBooks, rush } from '../redemption-rush.ts'
+import { createWorld, type World, type WorldProcess } from '../world.ts'
+
+/** Fifty in all, on two engines. */
+const KILLS = 25
+const REDEMPTIONS_A_ROUND = 12
+const PRICE = 7
+
+eachEngine((engine) => {
+  let world: World
+  afterEach(() => world.close())
+
+  const requestsOf = (shop: Shop, codes: readonly string[], rewardId: string, round: number) =>
+    Array.from({ length: REDEMPTIONS_A_ROUND }, (_, i) => ({
+      path: `/loyalties/${shop.campaign.id}/members/${codes[i % codes.length]}/redemption`,
+      body: { reward: { id: rewardId } },
+      headers: { 'idempotency-key': `${round}.${i}` },
+    }))
+
+  /** Earlier and later each time, so that over the rounds it falls into every part of a redemption. */
+  const killSoon = ({ child }: WorldProcess, round: number) =>
+    new Promise<void>((resolve) => {
+      child.once('exit', () => resolve())
+      setTimeout(() => child.kill('SIGKILL'), 2 + ((round * 7) % 40))
+    })
+
+  test('a process that is killed in the middle leaves all of a redemption or nothing, and a retry completes it once', async () => {
+    world = await createWorld(engine, 1)
+    const db = await world.store.open()
+    let current = world.processes[0]!
+    const shop = await openShop(current)
+    const reward = await shop.material({ price: PRICE, stock: 10_000 })
+    const codes = await Promise.all(Array.from({ length: 4 }, async () => (await shop.member(10_000)).code))
+    // Starting one takes longer than a round: the next ones are on their way meanwhile.
+    const coming = [world.start(), world.start()]
+    let cut = 0
+
+    for (let round = 0; round < KILLS; round++) {
+      const requests = requestsOf(shop, codes, reward.id, round)
+      const at = ({ url }: { url: string }) => requests.map((one) => ({ ...one, url }))
+      const [answers] = await Promise.all([rush(shop.pair, at(current)), killSoon(current, round)])
+      cut += answers.filter(({ status }) => status !== 200).length
+      const books = await readBooks(db, reward.id)
+      const taken = 10_000 - books.stockLeft!
+      expect(books).toMatchObject({
+        redemptions: taken,
+        events: taken,
+        redeemed: taken,
+        takenByRedemptions: taken * PRICE,
+        wrongCards: [],
+      })
+      coming.push(world.start())
+      current = await coming.shift()!
+      const again = await rush(shop.pair, at(current))
+      // Who was answered before gets that answer again; who was not gets one now.
+      for (const [i, { status, text }] of answers.entries())
+        if (status === 200) expect(again[i]!.text).toBe(text)
+      expect(again.every(({ status }) => status === 200)).toBe(true)
+    }
+    expect(await readBooks(db, reward.id)).toMatchObject({
+      redemptions: KILLS * REDEMPTIONS_A_ROUND,
+      events: KILLS * REDEMPTIONS_A_ROUND,
+      wrongCards: [],
+    })
+    await Promise.all(coming)
+    // Else nothing was in the middle of anything, and this proved nothing.
+    expect(cut).toBeGreaterThan(KILLS)
+  }, 300_000)
+})

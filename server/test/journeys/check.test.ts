@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eachEngine } from '../engines.ts'
+import { type Pair, send } from '../service.ts'
+import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
+
+type Key = Awaited<ReturnType<TimedService['key']>>
+
+interface Question {
+  readonly access_token?: string
+  readonly app_id?: string
+  readonly path: string
+  readonly address?: string
+}
+
+interface Ladder {
+  readonly object: string
+  readonly allowed: boolean
+  readonly needed_scope: string | null
+  readonly steps: { step: string; passed: boolean; says: string }[]
+  readonly remedy: string | null
+}
+
+const HERE = '127.0.0.1'
+
+eachEngine((engine) => {
+  let service: TimedService
+  let project: { id: string }
+  beforeAll(async () => {
+    service = await startTimedService(engine)
+    project = await service.project('Checked')
+  })
+  afterAll(() => service.stop())
+
+  let made = 0
+  const newKey = (fields: Record<string, unknown> = {}) =>
+    service.key(project.id, { name: `key ${++made}`, ...fields })
+  const tokenOf = async (key: Pair, scope = 'vouchers'): Promise<string> =>
+    (await service.issue(key, scope)).body.access_token
+  const change = (key: Key, fields: object) => service.manage('PATCH', key.path, fields)
+
+  async function check(question: Question): Promise<Ladder> {
+    const { status, body } = await service.manage('POST', '/access-checks', question)
+    expect(status).toBe(200)
+    return body
+  }
+
+  const failures = ({ steps }: Ladder) => steps.filter(({ passed }) => !passed).map(({ step }) => step)
+  const stepsOf = ({ steps }: Ladder) => steps.map(({ step }) => step)
+
+  describe('a check of a token', () => {
+    test('that may pass shows every step, and nothing to mend', async () => {
+      const key = await newKey({ name: 'Till', permissions: ['vouchers', 'orders'], ip_whitelist: [HERE] })
+      const answer = await check({
+        access_token: await tokenOf(key),
+        path: '/v1/vouchers/x?y',
+        address: HERE,
+      })
+      expect(answer).toMatchObject({
+        object: 'access_check',
+        allowed: true,
+        needed_scope: 'vouchers',
+        remedy: null,
+      })
+      expect(stepsOf(answer)).toEqual([
+        'path',
+        'well_formed',
+        'on_record',
+        'not_revoked',
+        'not_expired',
+        'of_present_epoch',
+        'key_active',
+        'address',
+        'permissions',
+        'scope',
+      ])
+      expect(answer.steps.every(({ passed, says }) => passed && says !== '')).toBe(true)
+      expect(answer.steps[2]!.says).toContain('"Till"')
+    })
+
+    test.each([
+      [
+        'path',
+        async () => ({ access_token: await tokenOf(await newKey()), path: '/v1/vouchers/../campaigns' }),
+        'plain path',
+      ],
+      [
+        'path',
+        async () => ({ access_token: await tokenOf(await newKey()), path: '/elsewhere' }),
+        'below /v1',
+      ],
+      ['well_formed', async () => ({ access_token: 'jtn_cut', path: '/v1/vouchers' }), 'cut-off'],
+      [
+        'scope',
+        async () => ({ access_token: await tokenOf(await newKey()), path: '/v1/orders' }),
+        'a token with "orders"',
+      ],
+      [
+        'permissions',
+        async () => {
+          const key = await newKey({ name: "Joe's till", permissions: ['vouchers', 'rewards'] })
+          const access_token = await tokenOf(key)
+          await change(key, { permissions: ['rewards'] })
+          return { access_token, path: '/v1/vouchers' }
+        },
+        "jeton key update 'Joe'\\''s till' --permissions rewards,vouchers",
+      ],
+      [
+        'address',
+        async () => ({
+          access_token: await tokenOf(await newKey({ name: 'Walled', ip_whitelist: [HERE] })),
+          path: '/v1/vouchers',
+          address: '198.51.100.1',
+        }),
+        'jeton key update Walled --ip-whitelist',
+      ],
+      [
+        'not_revoked',
+        async () => {
+          const key = await newKey()
+          const access_token = await tokenOf(key)
+          await service.form('/v1/oauth/token/revoke', { access_token }, key)
+          return { access_token, path: '/v1/vouchers' }
+        },
+        'ask for a new token',
+      ],
+      [
+        'of_present_epoch',
+        async () => {
+          const key = await newKey()
+          const access_token = await tokenOf(key)
+          await service.manage('POST', `${key.path}/revoke-tokens`)
+          return { access_token, path: '/v1/vouchers' }
+        },
+        'ask for a new token',
+      ],
+    ] as [string, () => Promise<Question>, string][])(
+      'that fails at %s says so, and what would mend it',
+      async (step, ask, remedy) => {
+        const answer = await check(await ask())
+        expect([answer.allowed, failures(answer)]).toEqual([false, [step]])
+        expect(answer.remedy).toContain(remedy)
+      },
+    )
+
+    test('of a blocked key fails twice: the token is dead for good, and the key can be unblocked', async () => {
+      const key = await newKey({ name: 'Blocked' })
+      const question = { access_token: await tokenOf(key), path: '/v1/vouchers' }
+      await service.manage('POST', `${key.path}/block`)
+      expect(failures(await check(question))).toEqual(['of_present_epoch', 'key_active'])
+      await service.manage('POST', `${key.path}/unblock`)
+      expect(failures(await check(question))).toEqual(['of_present_epoch'])
+    })
+
+    test('tells of a token that never was, and of one that expired', async () => {
+      const own = await startTimedService(engine)
+      const key = await own.key((await own.project('Late')).id)
+      const access_token = (await own.issue(key)).body.access_token as string
+      const unknown = await check({ access_token, path: '/v1/vouchers' })
+      expect([failures(unknown), unknown.remedy]).toEqual([
+        ['on_record'],
+        'The client must ask for a new token.',
+      ])
+      await own.jump(899_000)
+      const ask = async () =>
+        (await own.manage('POST', '/access-checks', { access_token, path: '/v1/vouchers' })).body
+      expect(failures(await ask())).toEqual([])
+      await own.jump(2_000)
+      expect(failures(await ask())).toEqual(['not_expired'])
+      await own.stop()
+    })
+  })
+
+  describe('a check of a key', () => {
+    test('goes by its app id, and needs no secret', async () => {
+      const key = await newKey({ permissions: ['vouchers'], ip_whitelist: ['10.0.0.0/8'] })
+      const ask = (path: string, address?: string) =>
+        check({ app_id: key.appId, path, ...(address && { address }) })
+      expect(stepsOf(await ask('/v1/vouchers', '10.1.2.3'))).toEqual([
+        'path',
+        'credential',
+        'key_active',
+        'address',
+        'permissions',
+      ])
+      expect(failures(await ask('/v1/vouchers', '10.1.2.3'))).toEqual([])
+      expect(failures(await ask('/v1/vouchers', '::ffff:10.1.2.3'))).toEqual([])
+      expect(failures(await ask('/v1/orders', 'garbage'))).toEqual(['address', 'permissions'])
+      expect(failures(await ask('/client/v1/vouchers'))).toEqual(['permissions'])
+      await service.manage('DELETE', key.path)
+      expect(failures(await ask('/v1/vouchers'))).toContain('key_active')
+    })
+
+    test('that is not there ends at the credential', async () => {
+      const answer = await check({ app_id: '00000000-0000-4000-8000-000000000000', path: '/v1/vouchers' })
+      expect([stepsOf(answer), failures(answer)]).toEqual([['path', 'credential'], ['credential']])
+    })
+  })
+
+  test('a check says what the gateway does, whatever the state of the key and its token', async () => {
+    const states: ((key: Key) => Promise<unknown>)[] = [
+      async () => undefined,
+      (key) => change(key, { permissions: ['orders'] }),
+      (key) => change(key, { permissions: ['api'] }),
+      (key) => change(key, { permissions: ['client_api'] }),
+      (key) => change(key, { ip_whitelist: ['10.0.0.1'] }),
+      (key) => change(key, { ip_whitelist: [HERE] }),
+      (key) => service.manage('POST', `${key.path}/block`),
+      (key) => service.manage('POST', `${key.path}/regenerate`),
+      (key) => service.manage('POST', `${key.path}/revoke-tokens`),
+      (key) => service.manage('DELETE', key.path),
+    ]
+    const paths = [
+      '/v1/vouchers',
+      '/v1/orders/x',
+      '/client/v1/redeem',
+      '/v1',
+      '/v1//vouchers',
+      '/nowhere',
+      '/v1/Vouchers',
+    ]
+    let allowed = 0
+    for (const state of states) {
+      const key = await newKey({ permissions: ['vouchers', 'client_redeem'] })
+      const access_token = await tokenOf(key, 'vouchers client_redeem')
+      await state(key)
+      for (const path of paths) {
+        const headers = { authorization: `Bearer ${access_token}`, 'x-original-uri': path }
+        const { status } = await send(`${service.url}/gateway/authorize`, { headers })
+        const told = await check({ access_token, path, address: HERE })
+        expect(told.allowed, `${state} ${path}`).toBe(status === 200)
+        if (told.allowed) allowed++
+      }
+    }
+    expect(allowed).toBeGreaterThan(5)
+  })
+
+  describe('the question', () => {
+    const ask = async (question: unknown) => {
+      const { status, body } = await service.manage('POST', '/access-checks', question)
+      return [status, body.key]
+    }
+
+    test('is of one credential and has a path', async () => {
+      const path = '/v1/vouchers'
+      expect(await ask({ path })).toEqual([400, 'missing_parameters'])
+      expect(await ask({ path, access_token: 'jtn_x', app_id: 'x' })).toEqual([400, 'missing_parameters'])
+      expect(await ask({ app_id: 'x' })).toEqual([400, 'missing_parameters'])
+      expect(await ask({ app_id: 'x', path: '' })).toEqual([400, 'invalid_payload'])
+      expect(await ask({ app_id: 'x', path, secret: 'y' })).toEqual([400, 'invalid_payload'])
+    })
+
+    test('is for operators, changes nothing, and its token is neither told back nor kept', async () => {
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"app_id":"x","path":"/v1/x"}',
+      }
+      expect((await send(`${service.url}/management/v1/access-checks`, init)).status).toBe(401)
+      const access_token = await tokenOf(await newKey())
+      const before = await everythingIn(service.service.db)
+      const { text, headers } = await service.manage('POST', '/access-checks', {
+        access_token,
+        path: '/v1/orders',
+      })
+      expect([text.includes(access_token), headers.get('cache-control')]).toEqual([false, 'no-store'])
+      expect(await everythingIn(service.service.db)).toEqual(before)
+    })
+  })
+})

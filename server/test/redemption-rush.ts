@@ -1,0 +1,114 @@
+import { Agent, request } from 'node:http'
+import { sql } from 'kysely'
+import type { Database } from '../src/platform/database/index.ts'
+import type { Pair } from './service.ts'
+
+/** Enough to race, few enough for the number of files that a process may open by default. */
+const SOCKETS_PER_SERVICE = 200
+
+export interface RushAnswer {
+  readonly status: number
+  readonly text: string
+  /** Undefined where the connection was cut. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+  readonly body: any
+}
+
+export interface Rush {
+  readonly url: string
+  readonly path: string
+  readonly body: object
+  readonly headers?: Record<string, string>
+}
+
+function post(agent: Agent, pair: Pair, { url, path, body, headers }: Rush): Promise<RushAnswer> {
+  const own = { 'x-app-id': pair.appId, 'x-app-token': pair.appToken, 'content-type': 'application/json' }
+  return new Promise((resolve) => {
+    const cut = () => resolve({ status: 0, text: '', body: undefined })
+    const sent = request(
+      `${url}/v1${path}`,
+      { method: 'POST', agent, headers: { ...own, ...headers } },
+      (answer) => {
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (chunk) => (text += chunk))
+        answer.on('error', cut)
+        answer.on('end', () =>
+          answer.complete ? resolve({ status: answer.statusCode!, text, body: JSON.parse(text) }) : cut(),
+        )
+      },
+    )
+    sent.on('error', cut)
+    sent.end(JSON.stringify(body))
+  })
+}
+
+/** Many requests at once. A cut connection is an answer, too: status 0. */
+export async function rush(pair: Pair, requests: readonly Rush[]): Promise<RushAnswer[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
+  return Promise.all(requests.map((one) => post(agent, pair, one))).finally(() => agent.destroy())
+}
+
+/** How many answers of each kind there were: `{ 200: 100, reward_out_of_stock: 400 }`. */
+export function outcomes(answers: readonly RushAnswer[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of answers) {
+    const name = status === 200 ? '200' : (body?.key ?? 'cut')
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
+
+interface Books {
+  readonly redemptions: number
+  readonly events: number
+  readonly takenByRedemptions: number
+  readonly stockLeft: number | null
+  readonly redeemed: number
+  /** Cards whose balance, counts or running sums are not what their entries say. Must be none. */
+  readonly wrongCards: readonly object[]
+}
+
+/** What the tables say, added up; straight from the store, whatever the API tells. */
+export async function readBooks(db: Database, rewardId: string): Promise<Books> {
+  const reader = db.read<never>() as never
+  const count = async (query: ReturnType<typeof sql<{ n: number }>>) =>
+    Number((await query.execute(reader)).rows[0]!.n ?? 0)
+  const [reward] = (
+    await sql<{ stock: number | null; redeemed: number }>`
+      select stock, redeemed from rewards where id = ${rewardId}`.execute(reader)
+  ).rows
+  return {
+    redemptions: await count(sql`select count(*) as n from redemptions where reward_id = ${rewardId}`),
+    events: await count(
+      sql`select count(*) as n from events e join redemptions r on r.project_id = e.project_id and r.event_id = e.id
+        where r.reward_id = ${rewardId}`,
+    ),
+    takenByRedemptions: await count(
+      sql`select sum(-points) as n from point_entries where type = 'POINTS_REDEMPTION' and reward_id = ${rewardId}`,
+    ),
+    stockLeft: reward!.stock,
+    redeemed: reward!.redeemed,
+    wrongCards: await wrongCards(db),
+  }
+}
+
+export async function wrongCards(db: Database): Promise<readonly object[]> {
+  const reader = db.read<never>() as never
+  const { rows } = await sql<object>`
+    select v.id, v.balance, v.points, v.entries, sum(e.points) as sum_of_entries
+      from vouchers v left join point_entries e on e.project_id = v.project_id and e.voucher_id = v.id
+     where v.type = 'LOYALTY_CARD'
+     group by v.id, v.balance, v.points, v.entries, v.redeemed_points, v.redeemed_quantity
+    having v.balance <> coalesce(sum(e.points), 0)
+        or v.balance < 0
+        or v.points <> coalesce(sum(case when e.points > 0 then e.points end), 0)
+        or v.entries <> count(e.id)
+        or v.entries <> coalesce(max(e.number), 0)
+        or min(e.balance) < 0
+        or v.redeemed_quantity <> count(case when e.type = 'POINTS_REDEMPTION' then 1 end)
+        or v.redeemed_points <> coalesce(sum(case when e.type = 'POINTS_REDEMPTION' then -e.points end), 0)`.execute(
+    reader,
+  )
+  return rows
+}
