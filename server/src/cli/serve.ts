@@ -90,6 +90,12 @@ async function logReady(
 
 function stopOnSignal(service: Service, log: Log): void {
   let stopping = false
+  // A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew.
+  process.on('unhandledRejection', async (error) => {
+    log.fatal({ err: error }, 'bug')
+    await service.stop().catch(() => undefined)
+    process.exit(1)
+  })
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, async () => {
       // The second time someone means it.

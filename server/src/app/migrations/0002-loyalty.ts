@@ -33,6 +33,13 @@ export const loyalty: Migration = {
       .addUniqueConstraint('customers_source', ['project_id', 'source_id'])
       .execute()
     await newestFirst(db, 'customers')
+    // What lists of customers can be narrowed by.
+    for (const column of ['name', 'email'])
+      await db.schema
+        .createIndex(`customers_${column}`)
+        .on('customers')
+        .columns(['project_id', column])
+        .execute()
 
     await table(db, 'campaigns')
       .addColumn('name', 'text', (c) => c.notNull())

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
@@ -68,7 +68,7 @@ export async function listApiKeyRows(
   let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
   query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
   if (filter.name !== undefined) query = query.where('name', '=', filter.name)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')
@@ -172,7 +172,7 @@ export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Prom
 
 async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
   const cases = sql.join(
-    uses.map(({ id, at }) => sql`when ${id} then ${sql.lit(at)}`),
+    uses.map(({ id, at }) => sql`when ${id} then cast(${at} as bigint)`),
     sql` `,
   )
   await tx

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface AuditRow {
@@ -28,9 +27,6 @@ export interface AuditFilter {
   readonly subject?: string | undefined
 }
 
-/** Counting further would cost more than anyone learns from it. */
-const COUNT_TO = 10_000
-
 export async function insertAuditRow(tx: Transaction, row: AuditRow): Promise<void> {
   await tx.write<AuditTables>().insertInto('audit_log').values(row).execute()
 }
@@ -47,12 +43,7 @@ export async function listAuditRows(
   if (filter.subject) query = query.where('subject_id', '=', filter.subject)
   if (page.from !== undefined) query = query.where('at', '>=', page.from)
   if (page.to !== undefined) query = query.where('at', '<', page.to)
-  const counted = reader
-    .read<AuditTables>()
-    .selectFrom(query.select(sql.lit(1).as('one')).limit(COUNT_TO).as('counted'))
-  const { total } = await counted
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const { before } = page
   if (before)
     query = query.where((eb) =>

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export const CAMPAIGN_TYPES = ['LOYALTY_PROGRAM', 'DISCOUNT_COUPONS', 'GIFT_VOUCHERS'] as const
@@ -67,7 +67,7 @@ export async function listCampaignRows(
 ): Promise<Rows<CampaignRow>> {
   let query = reader.read<CampaignTables>().selectFrom('campaigns').where('project_id', '=', projectId)
   if (type !== undefined) query = query.where('campaign_type', '=', type)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

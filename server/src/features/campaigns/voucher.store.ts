@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { CampaignTables } from './campaign.store.ts'
 import type { VoucherType } from './campaign.ts'
@@ -93,7 +93,7 @@ export async function listVoucherRows(
     .selectFrom('vouchers')
     .where('project_id', '=', projectId)
     .where('campaign_id', '=', campaignId)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface CustomerRow {
@@ -60,7 +60,7 @@ export async function listCustomerRows(
   let query = reader.read<CustomerTables>().selectFrom('customers').where('project_id', '=', projectId)
   if (email !== undefined) query = query.where('email', '=', email)
   if (name !== undefined) query = query.where('name', '=', name)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { EventChannel, EventKind } from '../../contract/event-kinds.ts'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface EventRow {
@@ -54,9 +53,6 @@ export interface EventFilter {
   readonly entity?: string | undefined
 }
 
-/** Counting further would cost more than anyone learns from it. */
-const COUNT_TO = 10_000
-
 /** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
 export type EventHead = Omit<EventRow, 'data'>
 
@@ -86,12 +82,7 @@ export async function listEventRows(
   if (filter.entity !== undefined) query = query.where('entity_id', '=', filter.entity)
   if (page.from !== undefined) query = query.where('created_at', '>=', page.from)
   if (page.to !== undefined) query = query.where('created_at', '<', page.to)
-  const counted = reader
-    .read<EventTables>()
-    .selectFrom(query.select(sql.lit(1).as('one')).limit(COUNT_TO).as('counted'))
-  const { total } = await counted
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const { before } = page
   if (before)
     query = query.where((eb) =>

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface ProjectRow {
@@ -40,7 +40,7 @@ export async function countProjects(reader: Reader): Promise<number> {
 export async function listProjectRows(reader: Reader, page: Page, name?: string): Promise<Rows<ProjectRow>> {
   let query = reader.read<ProjectTables>().selectFrom('projects').where('deleted_at', 'is', null)
   if (name !== undefined) query = query.where('name', '=', name)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

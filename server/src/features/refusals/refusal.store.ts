@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface RefusalRow {
@@ -46,7 +46,7 @@ export async function listRefusalRows(
   let query = reader.read<RefusalTables>().selectFrom('refusals').where('project_id', '=', projectId)
   if (page.from !== undefined) query = query.where('at', '>=', page.from)
   if (page.to !== undefined) query = query.where('at', '<', page.to)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const { before } = page
   if (before)
     query = query.where((eb) =>

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { RewardRow } from './reward.store.ts'
 
@@ -112,7 +112,7 @@ export async function listOffers(
     query = query
       .where((eb) => eb(eb.fn.coalesce('a.points', eb.val(1)), '<=', balance))
       .where((eb) => eb.or([eb('r.stock', 'is', null), eb('r.stock', '>', 0)]))
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const ids = await query
     .select(['a.id as assignment_id', 'r.id as reward_id'])
     .orderBy('a.created_at', 'desc')

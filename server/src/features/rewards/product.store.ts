@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface ProductRow {
@@ -55,7 +55,7 @@ export async function listProductRows(
   page: Page,
 ): Promise<Rows<ProductRow>> {
   const query = reader.read<ProductTables>().selectFrom('products').where('project_id', '=', projectId)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

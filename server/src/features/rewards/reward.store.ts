@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export const REWARD_TYPES = ['MATERIAL', 'COIN', 'CAMPAIGN'] as const
@@ -54,7 +54,7 @@ export async function listRewardRows(
   page: Page,
 ): Promise<Rows<RewardRow>> {
   const query = reader.read<RewardTables>().selectFrom('rewards').where('project_id', '=', projectId)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

@@ -1,10 +1,12 @@
-import type { Database } from '../../platform/database/index.ts'
+import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
 import { columnsOf, type IssueItem, type IssueOutcome } from './issue.ts'
 import { issueBatch } from './issue-batch.ts'
 
 /** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
 const BATCH_MOST = 256
 const LANES = 2
+/** Beyond this many, callers are told to come back, rather than to pile up in memory. */
+const WAITING_MOST = 10_000
 
 interface Waiting {
   readonly item: IssueItem
@@ -28,6 +30,8 @@ export class TokenIssuer {
   }
 
   issue(item: IssueItem): Promise<IssueOutcome> {
+    if (this.#waiting.length >= WAITING_MOST)
+      return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       // After everything that has already arrived: one batch for all that this turn of the event loop brought.

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
 import { LIFETIME_MS } from './token.ts'
@@ -93,7 +93,7 @@ export async function listActiveTokens(
 ): Promise<Rows<TokenRow & { client_id: string }>> {
   let query = activeTokens(reader, filter.now).where('tokens.project_id', '=', filter.projectId)
   if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll('tokens')
     .select('api_keys.client_id')

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type DestinationKind = 'webhook' | 'distribution'
@@ -90,7 +90,7 @@ export async function listDestinationRows(
     .where('deleted_at', 'is', null)
   if (filter.campaignId !== undefined) query = query.where('campaign_id', '=', filter.campaignId)
   if (filter.active !== undefined) query = query.where('active', '=', filter.active ? 1 : 0)
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const total = await countUpTo(reader, query)
   const rows = await query
     .selectAll()
     .orderBy('created_at', 'desc')

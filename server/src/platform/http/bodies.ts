@@ -14,11 +14,35 @@ export function decodeUtf8(body: Buffer): string {
  * not treat as a plain name.
  */
 const SUSPICIOUS = /\\u(00|d[89a-f])|__proto__/i
-/** Far deeper than any body of ours, far shallower than the stack. */
-const DEEPEST = 200
+/** Far deeper than any body of ours, and no deeper than what common receivers of events read. */
+const DEEPEST = 64
 
-function refuseUnstorable(value: unknown, depth = 0): void {
-  if (depth > DEEPEST) throw unreadable('The body is nested too deeply.', 'Send something flatter.')
+/** Counts brackets outside of texts. Before the parser, and without recursion, which a deep body would exhaust. */
+function refuseDeep(text: string): void {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === 0x22) i = endOfText(text, i)
+    else if (c === 0x7b || c === 0x5b) depth++
+    else if (c === 0x7d || c === 0x5d) depth--
+    if (depth > DEEPEST) throw unreadable('The body is nested too deeply.', `Send at most ${DEEPEST} levels.`)
+  }
+}
+
+/** The place of the quote that ends the text which begins at `start`. */
+function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++
+  return backslashes % 2 === 1
+}
+
+function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed())
       throw unreadable('The body has a null character or half of a surrogate pair in a text.', 'Remove it.')
@@ -26,7 +50,7 @@ function refuseUnstorable(value: unknown, depth = 0): void {
     for (const [name, inner] of Object.entries(value)) {
       if (name === '__proto__') throw unreadable('"__proto__" is not a field here.', 'Remove it.')
       refuseUnstorable(name)
-      refuseUnstorable(inner, depth + 1)
+      refuseUnstorable(inner)
     }
   }
 }
@@ -35,6 +59,7 @@ export function parseJson(body: Buffer): unknown {
   // Bodies are optional where nothing is required: `curl -X POST -H 'Content-Type: application/json'` sends none.
   if (body.length === 0) return undefined
   const text = decodeUtf8(body)
+  refuseDeep(text)
   let value: unknown
   try {
     value = JSON.parse(text)

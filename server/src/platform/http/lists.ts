@@ -8,7 +8,7 @@ export const PageQuery = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, description: `Entries a page, ${DEFAULT_LIMIT} if not said.` }),
   ),
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Page, from 1.' })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Page, from 1.' })),
 }
 
 const moment = (description: string) =>

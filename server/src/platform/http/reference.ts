@@ -29,14 +29,14 @@ const REFERENCE = `<!doctype html>
 `
 
 /** The script is 4 MB and its module holds 25: it is loaded when someone opens the page, and not before. */
-async function loadScript(): Promise<string> {
+async function loadScript(): Promise<Buffer> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const { default: fastify } = await import('fastify')
   const carrier = fastify()
   await carrier.register(reference, { routePrefix: '/r', configuration: { url: '/openapi.json' } })
-  const { body } = await carrier.inject('/r/js/scalar.js')
+  const { rawPayload } = await carrier.inject('/r/js/scalar.js')
   await carrier.close()
-  return body
+  return rawPayload
 }
 
 function errorPage(key: ErrorKey): string {
@@ -51,16 +51,23 @@ function errorPage(key: ErrorKey): string {
 `
 }
 
-/** `/openapi.json` and the reference that shows it. */
+/** `/openapi.json` and the reference that shows it; each made once, and one copy for all who read it. */
 export function addReference(app: App, document: () => object): void {
-  let script: Promise<string> | undefined
+  let script: Promise<Buffer> | undefined
+  let described: Buffer | undefined
   const config = { access: 'public', management: true } as const
   const hidden = { hide: true } as never
 
-  app.get('/openapi.json', { config, schema: hidden }, async () => document())
+  app.get('/openapi.json', { config, schema: hidden }, (_, reply) => {
+    described ??= Buffer.from(JSON.stringify(document()))
+    return reply.header('content-type', 'application/json; charset=utf-8').send(described)
+  })
   app.get('/docs', { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
   app.get('/docs/reference.js', { config, schema: hidden }, async (_, reply) => {
-    script ??= loadScript()
+    script ??= loadScript().catch((error) => {
+      script = undefined
+      throw error
+    })
     return reply
       .header('content-type', 'application/javascript; charset=utf-8')
       .header('cache-control', 'public, max-age=86400')

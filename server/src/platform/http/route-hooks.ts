@@ -99,6 +99,7 @@ export function createRouteHooks(deps: HookDeps) {
     const narrowed = management && deps.managementAllow.length > 0
     const neverStored = oauth || access === 'operator'
     const guard = guardOf(config)
+    const presentsCredential = access === 'handler' || access === 'scope'
     const readsQuery = access === 'operator' || access === 'scope'
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       request.takes = takes
@@ -106,7 +107,7 @@ export function createRouteHooks(deps: HookDeps) {
       reply.header('x-content-type-options', 'nosniff')
       if (neverStored) reply.headers(NEVER_STORED)
       refuseWithoutHost(request)
-      if (oauth) refuseRepeated(request.raw)
+      if (presentsCredential) refuseRepeated(request.raw)
       if (narrowed) refuseStrangers(request)
       if (readsQuery) refuseBadEscapes(request.url)
       const guarding = guard?.(request)

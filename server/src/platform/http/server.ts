@@ -25,6 +25,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
+/** A connection on which nothing moves at all, such as a client that asks and never reads. */
+const SILENT_MS = 75_000
 
 export interface HttpDeps extends HookDeps {
   readonly clock: Clock
@@ -62,6 +64,7 @@ export function createHttp(deps: HttpDeps): Http {
     bodyLimit: JSON_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionTimeout: SILENT_MS,
     // A missing Host is refused by a hook, since Node's own answer has no body.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,

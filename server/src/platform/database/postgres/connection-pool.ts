@@ -1,8 +1,9 @@
 import { StoreUnavailable } from '../database.ts'
-import { Connection, SILENCE_MS } from './connection.ts'
+import { type Connection, SILENCE_MS } from './connection.ts'
 
 interface Waiting {
-  take(connection: Connection): void
+  /** False where it has given up meanwhile. */
+  take(connection: Connection): boolean
   fail(error: unknown): void
 }
 
@@ -12,7 +13,7 @@ interface Waiting {
  * who asks.
  */
 export class ConnectionPool {
-  readonly #url: string
+  readonly #connect: () => Connection
   readonly #size: number
   readonly #idle: Connection[] = []
   readonly #waiting: Waiting[] = []
@@ -20,8 +21,8 @@ export class ConnectionPool {
   #closed = false
   #whenUnused: (() => void) | undefined
 
-  constructor(url: string, size: number) {
-    this.#url = url
+  constructor(connect: () => Connection, size: number) {
+    this.#connect = connect
     this.#size = size
   }
 
@@ -45,10 +46,10 @@ export class ConnectionPool {
   }
 
   give(connection: Connection): void {
-    if (connection.isDead || this.#closed) return void this.#discard(connection)
-    const next = this.#waiting.shift()
-    if (next) next.take(connection)
-    else this.#idle.push(connection)
+    if (connection.isDead || connection.isWorn || this.#closed) return void this.#discard(connection)
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift())
+      if (next.take(connection)) return
+    this.#idle.push(connection)
   }
 
   /** Waits for what is under way, but not for ever. */
@@ -68,7 +69,7 @@ export class ConnectionPool {
 
   async #make(): Promise<Connection> {
     this.#open++
-    const connection = new Connection(this.#url)
+    const connection = this.#connect()
     try {
       await connection.open()
       return connection
@@ -83,22 +84,32 @@ export class ConnectionPool {
     this.#open--
     if (this.#open === 0) this.#whenUnused?.()
     const next = this.#closed ? undefined : this.#waiting.shift()
-    if (next) this.#make().then(next.take, next.fail)
+    // By the time that it is there, whoever it was made for may have given up: then it goes on to the next.
+    if (next) this.#make().then((made) => next.take(made) || this.give(made), next.fail)
   }
 
   #turn(): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { take: settle(resolve), fail: settle(reject) }
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-        reject(new StoreUnavailable(`No connection to PostgreSQL was free for ${SILENCE_MS / 1000} s.`))
-      }, SILENCE_MS)
-      function settle<T>(done: (value: T) => void): (value: T) => void {
-        return (value) => {
-          clearTimeout(timer)
-          done(value)
-        }
+      let over = false
+      const end = (): boolean => {
+        clearTimeout(timer)
+        const first = !over
+        over = true
+        return first
       }
+      const waiting: Waiting = {
+        take(connection) {
+          const first = end()
+          if (first) resolve(connection)
+          return first
+        },
+        fail: (error) => void (end() && reject(error)),
+      }
+      const timer = setTimeout(() => {
+        const at = this.#waiting.indexOf(waiting)
+        if (at >= 0) this.#waiting.splice(at, 1)
+        waiting.fail(new StoreUnavailable(`No connection to PostgreSQL was free for ${SILENCE_MS / 1000} s.`))
+      }, SILENCE_MS)
       this.#waiting.push(waiting)
     })
   }

@@ -8,6 +8,9 @@ const STATEMENT_TIMEOUT_MS = 5_000
 /** If even that is not heard, nobody is there: callers get their 503 within seconds, whatever the network does. */
 export const SILENCE_MS = 7_000
 
+/** Far more different statements than the program has; batches of every length make the rest. */
+const STATEMENTS_MOST = 1_000
+
 /** As PostgreSQL writes an array; the driver could learn it from the server, in a query whose failure nobody can catch. */
 const arrayLiteral = (values: readonly unknown[]): string =>
   `{${values.map((value) => (typeof value === 'number' ? value : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
@@ -48,10 +51,16 @@ export const connectDriver = (url: string, onclose: () => void = () => undefined
  */
 export class Connection implements SqlConnection {
   readonly #driver: Sql
+  readonly #texts = new Set<string>()
   #dead = false
 
   constructor(url: string) {
     this.#driver = connectDriver(url, () => (this.#dead = true))
+  }
+
+  /** It holds more prepared statements than it should: they stay as long as it does, here and in the server. */
+  get isWorn(): boolean {
+    return this.#texts.size > STATEMENTS_MOST
   }
 
   get isDead(): boolean {
@@ -69,6 +78,7 @@ export class Connection implements SqlConnection {
     silenceMs = SILENCE_MS,
   ): Promise<RowList<Row[]>> {
     if (this.#dead) throw new StoreUnavailable('PostgreSQL: the connection was closed.')
+    this.#texts.add(text)
     const answer = this.#driver.unsafe(text, parameters as never, { prepare: true })
     try {
       return await this.#unlessSilent(answer.execute(), silenceMs)

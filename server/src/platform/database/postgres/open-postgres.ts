@@ -1,6 +1,6 @@
 import { Kysely, sql as raw } from 'kysely'
 import type { PostgresDatabase, Transaction } from '../database.ts'
-import { connectDriver } from './connection.ts'
+import { Connection, connectDriver } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
 import { isDeadlock } from './errors.ts'
@@ -54,7 +54,7 @@ function createWakes(url: string) {
 }
 
 export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
-  const pool = new ConnectionPool(url, poolSize)
+  const pool = new ConnectionPool(() => new Connection(url), poolSize)
   const kysely = new Kysely<never>({ dialect: poolDialect(pool) })
   const patient = new Kysely<never>({ dialect: poolDialect(pool, { patient: true }) })
   const wakes = createWakes(url)

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { readConfig } from '../../server/src/platform/config/index.ts'
+import { connectDriver } from '../../server/src/platform/database/postgres/connection.ts'
+import type { Shop } from '../prepare-loyalty.ts'
+import type { Store } from '../stores.ts'
+import { type Fresh, freshParameters } from './fresh-parameters.ts'
+import { type Recording, recordTwo } from './record.ts'
+
+/** An engine by its driver alone. */
+interface Bare {
+  /** Sends the statements in turn, each after the answer to the one before. */
+  transaction(statements: Recording): Promise<void> | void
+  close(): Promise<void> | void
+}
+
+/** On the thread that calls, with the settings of Jeton's writer. */
+function bareSqlite(folder: string): Bare {
+  const db = new DatabaseSync(join(folder, 'jeton.db'))
+  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  db.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
+  const prepared = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    const known = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, known)
+    return known
+  }
+  return {
+    transaction(statements) {
+      for (const { sql, parameters } of statements) prepare(sql).all(...(parameters as SQLInputValue[]))
+    },
+    close: () => db.close(),
+  }
+}
+
+/** One connection of the driver that Jeton uses, with its settings. */
+function barePostgres(url: string): Bare {
+  const driver = connectDriver(url)
+  return {
+    async transaction(statements) {
+      for (const { sql, parameters } of statements)
+        await driver.unsafe(sql, parameters as never, { prepare: true })
+    },
+    close: () => driver.end(),
+  }
+}
+
+/** SQLite has one writer; PostgreSQL gets as many connections as Jeton's pool has. */
+function openAll({ databaseUrl, env }: Store): Bare[] {
+  if (databaseUrl === undefined) return [bareSqlite(env.JETON_DATA_DIR!)]
+  const { JETON_DATABASE_POOL: connections } = readConfig(env)
+  return Array.from({ length: connections }, () => barePostgres(databaseUrl))
+}
+
+/** The cards in turn, without the one that was recorded. */
+function* turns({ cards }: Shop, fresh: Fresh): Generator<Recording, never> {
+  for (let nth = 0; ; nth++) for (const card of cards.slice(1)) yield fresh(card, nth)
+}
+
+async function countIn(seconds: number, all: readonly Bare[], next: () => Recording): Promise<number> {
+  const began = performance.now()
+  const until = began + seconds * 1000
+  let done = 0
+  const work = async (bare: Bare) => {
+    while (performance.now() < until) {
+      await bare.transaction(next())
+      done++
+    }
+  }
+  await Promise.all(all.map(work))
+  return (done / (performance.now() - began)) * 1000
+}
+
+/** Transactions per second with the statements of a redemption, straight to the engine. */
+export async function replay(
+  store: Store,
+  shop: Shop,
+  { seconds, warmUpSeconds }: { seconds: number; warmUpSeconds: number },
+): Promise<number> {
+  const fresh = freshParameters(await recordTwo(store, shop), shop.cards[0]!)
+  const turn = turns(shop, fresh)
+  const next = () => turn.next().value
+  const all = openAll(store)
+  try {
+    await countIn(warmUpSeconds, all, next)
+    return await countIn(seconds, all, next)
+  } finally {
+    await Promise.all(all.map((bare) => bare.close()))
+  }
+}

@@ -1,0 +1,27 @@
+import { SETTLE_SECONDS } from './load/load.ts'
+import { MIXES } from './measure/mixed.ts'
+import { isAtGateway } from './measure/throughput.ts'
+import type { Options } from './options.ts'
+
+/** From a look at a small machine: what a measurement costs beside its own length. */
+const START_SECONDS = 3
+const TOKENS_SECONDS = 1.5
+const MILLION_TOKENS_SECONDS = 30
+const MEMORY_SECONDS = 30
+const CARDS_SECONDS = 3
+
+/** How long the whole will take, roughly. */
+export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmUpSeconds }: Options): number {
+  const one = seconds + warmUpSeconds + 2 * SETTLE_SECONDS
+  const has = (part: Options['parts'][number]) => (parts.includes(part) ? 1 : 0)
+  const kinds = has('introspect') + has('issue')
+  const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * one)
+  const asking = subjects.filter(isAtGateway).length
+  const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + one)
+  const replayed = CARDS_SECONDS + seconds + warmUpSeconds
+  const redemptions = 2 * has('redemptions') * (START_SECONDS + CARDS_SECONDS + one + replayed)
+  const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)
+  const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
+  const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
+  return rounds * (throughput + gateway + redemptions + mixed + growth) + 2 * has('memory') * MEMORY_SECONDS
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { SUBJECT_NAMES, type SubjectName } from './launch.ts'
+import { YARDSTICK } from './measure/throughput.ts'
+
+export const PARTS = ['introspect', 'issue', 'gateway', 'redemptions', 'mixed', 'growth', 'memory'] as const
+export type Part = (typeof PARTS)[number]
+
+export interface Options {
+  readonly parts: readonly Part[]
+  readonly subjects: readonly SubjectName[]
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly rounds: number
+  readonly quick: boolean
+  readonly json: string | undefined
+}
+
+export const USAGE = `npm run bench -- [options]
+
+  --only PART[,PART]      ${PARTS.join(', ')}; all if left out
+  --subjects NAME[,NAME]  for introspect, issue and gateway: ${SUBJECT_NAMES.join(', ')}
+  --seconds N             length of one measurement (5)
+  --rounds N              how often everything is measured; the median counts (3)
+  --quick                 one round of 1 s, and at most 100,000 active tokens: to see that it works
+  --json FILE             all figures, of every round
+`
+
+export class WrongUsage extends Error {}
+
+function choose<T extends string>(text: string | undefined, from: readonly T[]): readonly T[] {
+  if (text === undefined) return from
+  const chosen = text.split(',')
+  const unknown = chosen.find((one) => !from.includes(one as T))
+  if (unknown !== undefined) throw new WrongUsage(`"${unknown}" is none of ${from.join(', ')}.`)
+  return from.filter((one) => chosen.includes(one))
+}
+
+function positive(text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new WrongUsage(`"${text}" is not a number from 1 up.`)
+  return value
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const options = {
+    only: text,
+    subjects: text,
+    seconds: text,
+    rounds: text,
+    json: text,
+    quick: { type: 'boolean' },
+  } as const
+  try {
+    return parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    throw new WrongUsage((error as Error).message)
+  }
+}
+
+export function readOptions(args: readonly string[]): Options {
+  const { only, subjects, seconds, rounds, json, quick = false } = parse(args)
+  const chosen = choose(subjects, SUBJECT_NAMES)
+  return {
+    parts: choose(only, PARTS),
+    // Without the yardstick there would be no ratio.
+    subjects: SUBJECT_NAMES.filter((name) => chosen.includes(name) || name === YARDSTICK),
+    seconds: positive(seconds, quick ? 1 : 5),
+    warmUpSeconds: 1,
+    rounds: positive(rounds, quick ? 1 : 3),
+    quick,
+    json,
+  }
+}

@@ -1,0 +1,147 @@
+import { SUBJECTS } from './launch.ts'
+import { isMeasured, type Outcome } from './measure/load-subject.ts'
+import { p99Ratio } from './measure/mixed.ts'
+import { type Kind, type ThroughputRow, YARDSTICK } from './measure/throughput.ts'
+import type { Results } from './results.ts'
+import { shownCount, shownMb, shownMs, shownRatio, shownTable } from './shown.ts'
+import type { Target } from './targets.ts'
+
+const rate = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? shownCount(outcome.perSecond) : outcome ? 'no result' : '-'
+const p50 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p50Ms) : '-')
+const p99 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p99Ms) : '-')
+
+function throughputTable(rows: readonly ThroughputRow[]): string {
+  const head = ['', 'introspect/s', 'p50', 'p99', 'of bare', 'issue/s', 'p50', 'p99', 'of bare']
+  const cells = rows.map(({ subject, median: { introspect, issue }, ratio }) => [
+    SUBJECTS[subject].label,
+    ...[rate(introspect), p50(introspect), p99(introspect), shownRatio(ratio.introspect)],
+    ...[rate(issue), p50(issue), p99(issue), shownRatio(ratio.issue)],
+  ])
+  return [shownTable(head, cells), ...spreadLine(rows, ['introspect', 'issue'])].join('\n')
+}
+
+function gatewayTable(rows: readonly ThroughputRow[]): string {
+  const cells = rows.map(({ subject, median: { gateway }, ratio }) => [
+    SUBJECTS[subject].label,
+    ...[rate(gateway), p50(gateway), p99(gateway), shownRatio(ratio.gateway)],
+  ])
+  const head = ['', 'gateway/s', 'p50', 'p99', 'of bare']
+  return [shownTable(head, cells), ...spreadLine(rows, ['gateway'])].join('\n')
+}
+
+/** How far the rounds of the yardstick lie apart: differences smaller than that say nothing. */
+function spreadLine(rows: readonly ThroughputRow[], kinds: readonly Kind[]): string[] {
+  const rounds = rows.find(({ subject }) => subject === YARDSTICK)?.rounds ?? []
+  const spreads = kinds.map((kind) => {
+    const rates = rounds
+      .map((round) => round[kind])
+      .filter(isMeasured)
+      .map(({ perSecond }) => perSecond)
+    return rates.length > 1 ? Math.max(...rates) / Math.min(...rates) - 1 : 0
+  })
+  const percent = Math.round(Math.max(...spreads) * 100)
+  return rounds.length > 1 ? [`The rounds of the bare route differ by up to ${percent} %.`] : []
+}
+
+function redemptionTable(rows: NonNullable<Results['redemptions']>): string {
+  const cells = rows.map(({ engine, redeem, barePerSecond, ratio }) => [
+    engine,
+    ...[rate(redeem), p50(redeem), p99(redeem), shownCount(barePerSecond), shownRatio(ratio)],
+  ])
+  return shownTable(['redemptions', 'redeem/s', 'p50', 'p99', 'engine alone/s', 'of engine'], cells)
+}
+
+function mixedTable(rows: NonNullable<Results['mixed']>): string {
+  const head = [
+    'connections introspecting + issuing',
+    'introspect/s',
+    'p50',
+    'p99',
+    'of alone',
+    'issue/s',
+    'p99',
+  ]
+  return shownTable(
+    head,
+    rows.map((row) => [
+      `${row.engine}: ${row.connections.introspect} + ${row.connections.issue}`,
+      ...[rate(row.introspect), p50(row.introspect), p99(row.introspect), shownRatio(p99Ratio(row, rows))],
+      ...[rate(row.issue), p99(row.issue)],
+    ]),
+  )
+}
+
+function growthTable(rows: NonNullable<Results['growth']>): string {
+  const cells = rows.map(({ engine, activeTokens, issue }) => [
+    `${engine}: ${shownCount(activeTokens)}`,
+    ...[rate(issue), p50(issue), p99(issue)],
+  ])
+  return shownTable(['active tokens', 'issue/s', 'p50', 'p99'], cells)
+}
+
+function memoryTable(rows: NonNullable<Results['memory']>): string {
+  const cells = rows.map(({ engine, idle, cached, tokensCached }) => [
+    engine,
+    ...[
+      shownMb(idle.rssBytes),
+      shownCount(tokensCached),
+      shownMb(cached.rssBytes),
+      shownMb(cached.peakBytes),
+    ],
+  ])
+  return shownTable(['memory', 'idle', 'tokens cached', 'then', 'at most'], cells)
+}
+
+const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
+
+const targetLines = (targets: readonly Target[]): string =>
+  ['Targets', ...targets.map(({ name, met, found }) => `${mark(met)} ${name}: ${found}`)].join('\n')
+
+/** Why some figures are missing. */
+function reasons({
+  throughput = [],
+  gateway = [],
+  redemptions = [],
+  mixed = [],
+  growth = [],
+  failures,
+}: Results): string[] {
+  const all: [string, Outcome | undefined][] = [
+    ...[...throughput, ...gateway].flatMap(({ subject, median }) =>
+      Object.entries(median).map(([kind, outcome]): [string, Outcome] => [
+        `${SUBJECTS[subject].label}, ${kind}`,
+        outcome,
+      ]),
+    ),
+    ...redemptions.map(({ engine, redeem }): [string, Outcome] => [`${engine}, redemptions`, redeem]),
+    ...mixed.flatMap(({ engine, introspect, issue }): [string, Outcome | undefined][] => [
+      [`${engine}, mixed introspect`, introspect],
+      [`${engine}, mixed issue`, issue],
+    ]),
+    ...growth.map(({ engine, activeTokens, issue }): [string, Outcome] => [
+      `${engine}, ${activeTokens} active tokens`,
+      issue,
+    ]),
+  ]
+  const spoiled = all.flatMap(([what, outcome]) =>
+    outcome && !isMeasured(outcome) ? [`${what}: ${outcome.noResult}`] : [],
+  )
+  return [...spoiled, ...failures].map((reason) => `No result: ${reason}`)
+}
+
+export function reportOf(results: Results, targets: readonly Target[]): { text: string; complete: boolean } {
+  const { throughput, gateway, redemptions, mixed, growth, memory } = results
+  const missing = reasons(results)
+  const parts = [
+    throughput && throughputTable(throughput),
+    gateway && gatewayTable(gateway),
+    redemptions && redemptionTable(redemptions),
+    mixed && mixedTable(mixed),
+    growth && growthTable(growth),
+    memory && memoryTable(memory),
+    missing.length > 0 && missing.join('\n'),
+    targets.length > 0 && targetLines(targets),
+  ]
+  return { text: parts.filter((part) => part).join('\n\n'), complete: missing.length === 0 }
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { MemoryUse, Ready, SubjectTask } from './protocol.ts'
+
+export const receiveTask = (): Promise<SubjectTask> =>
+  new Promise((resolve) => process.once('message', (task) => resolve(task as SubjectTask)))
+
+/** Tells the runner that requests may come. From here on it also answers how much memory is held. */
+export function announce(ready: Omit<Ready, 'ready'>): void {
+  process.on('message', () => process.send!(memoryUse()))
+  // The runner is gone, however it ended.
+  process.on('disconnect', () => process.exit(1))
+  process.stdout.write(`${JSON.stringify({ ready: true, ...ready } satisfies Ready)}\n`)
+}
+
+const memoryUse = (): MemoryUse => ({
+  rssBytes: process.memoryUsage.rss(),
+  peakBytes: process.resourceUsage().maxRSS * 1024,
+})
+
+export function endOnSignal(stop: () => unknown): void {
+  process.once('SIGTERM', async () => {
+    await stop()
+    process.exit(0)
+  })
+}
+
+export function listen(server: Server): Promise<string> {
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () =>
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    ),
+  )
+}
+
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,95 @@
+import { isMeasured } from './measure/load-subject.ts'
+import { p99Ratio } from './measure/mixed.ts'
+import type { Results } from './results.ts'
+import { shownCount, shownMb } from './shown.ts'
+import type { Engine } from './stores.ts'
+
+const INTROSPECT_LEAST = 0.8
+const ISSUE_LEAST = 0.5
+const GATEWAY_LEAST = 0.8
+const P99_MOST = 2
+/** "Flat": what is lost from an empty store to the fullest is within what two runs of the same differ by. */
+const FLAT_LEAST = 0.9
+const MEMORY_MOST_BYTES = 300_000_000
+
+export interface Target {
+  readonly name: string
+  /** Undefined where it was not measured, or gave no result. */
+  readonly met: boolean | undefined
+  readonly found: string
+}
+
+const ENGINE_LABEL: Record<Engine, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+function target(
+  name: string,
+  value: number | undefined,
+  judge: { meets(value: number): boolean; show(value: number): string },
+): Target {
+  return value === undefined
+    ? { name, met: undefined, found: 'no result' }
+    : { name, met: judge.meets(value), found: judge.show(value) }
+}
+
+const times = (value: number): string => `${value.toFixed(2)} ×`
+const atLeast = (least: number) => ({ meets: (value: number) => value >= least, show: times })
+const atMost = (most: number, show = times) => ({ meets: (value: number) => value <= most, show })
+
+function throughputTargets({ throughput }: Results, engine: Engine): Target[] {
+  const row = throughput?.find(({ subject }) => subject === `jeton-${engine}`)
+  if (!row) return []
+  const on = `on ${ENGINE_LABEL[engine]}`
+  const targets: Target[] = []
+  if (row.median.introspect)
+    targets.push(
+      target(
+        `introspect ${on} ≥ ${INTROSPECT_LEAST} of the bare route`,
+        row.ratio.introspect,
+        atLeast(INTROSPECT_LEAST),
+      ),
+    )
+  if (row.median.issue)
+    targets.push(
+      target(`issue ${on} ≥ ${ISSUE_LEAST} of the bare route`, row.ratio.issue, atLeast(ISSUE_LEAST)),
+    )
+  return targets
+}
+
+function gatewayTargets({ gateway }: Results, engine: Engine): Target[] {
+  const row = gateway?.find(({ subject }) => subject === `jeton-${engine}`)
+  if (!row) return []
+  const name = `gateway on ${ENGINE_LABEL[engine]} ≥ ${GATEWAY_LEAST} of the bare route`
+  return [target(name, row.ratio.gateway, atLeast(GATEWAY_LEAST))]
+}
+
+/** With 128 connections in all, of which half issue. */
+function mixedTargets({ mixed = [] }: Results, engine: Engine): Target[] {
+  const row = mixed.find((one) => one.engine === engine && one.connections.issue === 64)
+  if (!row) return []
+  const name = `p99 of introspection while issuing, ${ENGINE_LABEL[engine]}, ≤ ${P99_MOST} ×`
+  return [target(name, isMeasured(row.issue) ? p99Ratio(row, mixed) : undefined, atMost(P99_MOST))]
+}
+
+function growthTargets({ growth }: Results, engine: Engine): Target[] {
+  const rows = growth?.filter((row) => row.engine === engine) ?? []
+  if (rows.length === 0) return []
+  const [empty, full] = [rows[0]!, rows.at(-1)!]
+  const ratio =
+    isMeasured(empty.issue) && isMeasured(full.issue)
+      ? full.issue.perSecond / empty.issue.perSecond
+      : undefined
+  const name = `issue ${ENGINE_LABEL[engine]} flat to ${shownCount(full.activeTokens)} active tokens (≥ ${FLAT_LEAST} ×)`
+  return [target(name, ratio, atLeast(FLAT_LEAST))]
+}
+
+function memoryTargets({ memory }: Results, engine: Engine): Target[] {
+  const row = memory?.find((one) => one.engine === engine)
+  if (!row) return []
+  const name = `memory ${ENGINE_LABEL[engine]} with ${shownCount(row.tokensCached)} tokens cached < ${shownMb(MEMORY_MOST_BYTES)}`
+  return [target(name, row.cached.peakBytes, atMost(MEMORY_MOST_BYTES, shownMb))]
+}
+
+export function targetsOf(results: Results): Target[] {
+  const kinds = [throughputTargets, gatewayTargets, mixedTargets, growthTargets, memoryTargets]
+  return kinds.flatMap((kind) => (['sqlite', 'postgres'] as const).flatMap((engine) => kind(results, engine)))
+}
