@@ -8,6 +8,7 @@ import { TestClock } from './test-clock.ts'
 export const OPERATOR = { id: 'tester', token: 'a-management-token-of-at-least-32-characters' }
 
 /** An answer, read whole. */
+// biome-ignore lint/suspicious/noExplicitAny: what comes over the wire is what the test is about
 export interface Answer<Body = any> {
   readonly status: number
   readonly headers: Headers

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
 
 /** `pid 4312 (node)`: who listens on a port, as far as Linux lets us see; undefined where it does not. */
 export function portHolder(port: number): string | undefined {
   try {
     const inode = listeningInode(port)
     const pid = inode && readdirSync('/proc').find((entry) => /^\d+$/.test(entry) && holds(entry, inode))
-    return pid ? `pid ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})` : undefined
+    return pid ? `pid ${pid} (${basename(readlinkSync(`/proc/${pid}/exe`))})` : undefined
   } catch {
     return undefined
   }

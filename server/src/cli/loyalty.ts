@@ -1,36 +1,24 @@
 import { ID_PREFIX } from '../contract/ids.ts'
 import { didYouMean } from '../platform/closest.ts'
 import { type Answer, type ApiRequest, callApi } from './call-api.ts'
-import { type Connection, connect } from './connection.ts'
+import { connect } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { secret } from './login.ts'
+import { type KeyPairOptions, keyPair } from './key-pair.ts'
 import type { Resource } from './pages.ts'
 import type { Output } from './print-answer.ts'
 import { printFields, printTable } from './print-table.ts'
 
-interface ClientOptions extends Output {
+interface ClientOptions extends Output, KeyPairOptions {
   readonly url?: string
-  readonly appId?: string
-  readonly appToken?: string
   readonly curl?: boolean
 }
 
-/** Which server, and the key pair to call it with: from the flags, else from the profile. */
 async function openClient(io: Io, options: ClientOptions): Promise<(request: ApiRequest) => Promise<Answer>> {
   const connection = connect(io, options.url ? { url: options.url } : {})
-  const kept = options.appId === undefined ? connection.app : undefined
-  const appId = options.appId ?? kept?.id
-  if (!appId)
-    throw new CommandFailure(
-      `No API key for ${connection.url}. Give one: --app-id … (its secret is asked for). See: jeton key list --json`,
-      EXIT.credentials,
-    )
-  const appToken = kept?.token ?? options.appToken ?? (await secret(io, 'App token (not shown): '))
-  const credential = { 'x-app-id': appId, 'x-app-token': appToken }
-  const server: Connection = { ...connection, url: kept?.url ?? connection.url }
-  return (request) => callApi(server, { ...request, credential })
+  const { url, credential } = await keyPair(io, connection, options)
+  return (request) => callApi({ ...connection, url }, { ...request, credential })
 }
 
 const addressOf = (io: Io, { url }: ClientOptions): string => {

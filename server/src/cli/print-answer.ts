@@ -63,10 +63,10 @@ function printResource(io: Io, resource: Resource, asked: Asked): void {
   for (const name of secrets) {
     // Even where only the id is wanted the secret must not be lost: it cannot be read again.
     if (asked.output.quiet) remark(io, `${name}  ${resource[name]}`)
-    remark(
-      io,
-      `${name} is shown this once. Keep it now; a lost one is replaced by: jeton ${asked.operation.noun} regenerate ${idOf(resource)}`,
-    )
+    remark(io, `${name} is shown this once; keep it now.`)
+    const { noun } = asked.operation
+    const verb = ['regenerate', 'rotate-secret'].find((one) => asked.catalogue.find(noun, one))
+    if (verb) remark(io, `A new one: jeton ${noun} ${verb} ${idOf(resource)}`)
   }
 }
 

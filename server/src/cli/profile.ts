@@ -60,6 +60,14 @@ export function saveDefaultProject(url: string, project: string, env: Environmen
   return true
 }
 
+/** A new secret of the key pair that is kept for a server. */
+export function saveAppToken(url: string, token: string, env: Environment): void {
+  const file = readProfiles(env)
+  const before = file.servers[url]
+  if (before?.app)
+    write(env, { ...file, servers: { ...file.servers, [url]: { ...before, app: { ...before.app, token } } } })
+}
+
 /** A credential that is shown once must not be lost because the file was broken; nor is the broken file. */
 function readOrSetAside(env: Environment): ProfileFile {
   try {

@@ -5,6 +5,7 @@ import { curlLine } from './curl.ts'
 import { EXAMPLES, exampleText } from './examples.ts'
 import { fieldsOf, type Options, optionOf } from './fields.ts'
 import { type Io, printLine } from './io.ts'
+import { keepNewSecret } from './key-pair.ts'
 import { type Catalogue, OF_PROJECT, type Operation } from './operations.ts'
 import { wholeList } from './pages.ts'
 import { type Output, printAnswer } from './print-answer.ts'
@@ -103,6 +104,7 @@ async function execute(io: Io, { catalogue, operation: typedOperation }: About, 
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
   const answer = options.all ? await everyPage(session, request) : await session.call(request)
   printAnswer(io, answer, { operation, catalogue, reference: typed.reference, output: options })
+  keepNewSecret(io, session.connection, answer)
 }
 
 async function everyPage(session: Session, request: Parameters<typeof wholeList>[1]) {

@@ -15,7 +15,8 @@ Exit codes
   0 done   1 refused by the server   2 wrong usage   3 not found   4 credentials
   69 server not reachable   75 try again   78 configuration
 
-The reference of the API is at /docs of the server. Help on a command: jeton key create --help
+The reference of the API is at /docs of the server.
+Help on a command: jeton key create --help
 `
 
 /** Our own groups have no colon, so neither do commander's. */
@@ -24,7 +25,7 @@ const styleTitle = (title: string): string => title.replace(/^(Options|Commands|
 /** The whole command line, as a tree. What a command needs beyond flags is loaded when it is called. */
 export function buildProgram(io: Io): JetonCommand {
   const program = new JetonCommand('jeton')
-    .description('The token authority of a promotions and loyalty platform, on your own machines.')
+    .description('The token service and event engine for loyalty and promotion APIs, on your own machines.')
     .usage('<command> [options]')
     .version(VERSION, '-v, --version', 'version of this program')
     .helpOption('-h, --help', 'this help')

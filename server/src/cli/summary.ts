@@ -30,13 +30,18 @@ function head({ version, readyMs, url }: StartFacts): string {
 function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
   const lines: string[] = []
   const { operator, sample } = first
-  if (operator || sample) lines.push('', '  Shown once')
+  if ((operator && showOperator) || sample) lines.push('', '  Shown once')
   if (operator && showOperator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
-  if (operator) lines.push(row(showOperator ? '' : 'operator', `saved in ${savedIn} for \`npx jeton\``))
   if (sample)
     lines.push(
       row('API key', `${sample.appId}  ${sample.appToken}`),
       row('', 'a new secret at any time: npx jeton key regenerate Quickstart'),
+    )
+  if (operator)
+    lines.push(
+      '',
+      row('saved', savedIn!),
+      row('', 'operator and API key, for `npx jeton`; only you can read it'),
     )
   return lines
 }
@@ -61,6 +66,7 @@ function thingsToTry({ first, url }: StartFacts): string[] {
     '',
     '  3  See the key and its tokens:             npx jeton key list',
     '  4  Block it, and its tokens are dead:      npx jeton key block Quickstart',
+    '     It may issue new ones again:            npx jeton key unblock Quickstart',
   ]
 }
 
@@ -82,7 +88,7 @@ export function summary(facts: StartFacts): string {
   if (!created)
     lines.push(
       row('secrets', 'were shown when they were made. New ones:'),
-      row('', 'npx jeton key regenerate · npx jeton operator create --local'),
+      row('', 'npx jeton key regenerate <key> · npx jeton operator create --local'),
     )
   lines.push(...credentials(facts), ...thingsToTry(facts))
   return `${[...lines, '', '  Ctrl-C stops it. The data stays.', ''].join('\n')}\n`

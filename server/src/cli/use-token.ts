@@ -1,16 +1,13 @@
-import type { Answer, ApiRequest } from './call-api.ts'
+import { type Answer, type ApiRequest, callApi } from './call-api.ts'
 import type { ConnectionOptions } from './connection.ts'
 import { curlLine } from './curl.ts'
-import { wrongUsage } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { secret } from './login.ts'
+import { type KeyPairOptions, keyPair } from './key-pair.ts'
 import type { Output } from './print-answer.ts'
 import { printFields } from './print-table.ts'
 import { openSession } from './session.ts'
 
-interface KeyOptions extends ConnectionOptions, Output {
-  readonly appId?: string
-  readonly appToken?: string
+interface KeyOptions extends ConnectionOptions, Output, KeyPairOptions {
   readonly curl?: boolean
 }
 
@@ -54,10 +51,8 @@ async function asClient(
   const session = openSession(io, options)
   const request: ApiRequest = { method: 'POST', path, form, credential: {} }
   if (options.curl) return void printLine(io, curlLine(session.connection.url, request))
-  const appId = options.appId ?? (await io.ask?.('App id: '))
-  if (!appId) throw wrongUsage('--app-id is needed: the app id of an API key. See: jeton key list --json')
-  const appToken = options.appToken ?? (await secret(io, 'App token (not shown): '))
-  return session.call({ ...request, credential: { 'x-app-id': appId, 'x-app-token': appToken } })
+  const { url, credential } = await keyPair(io, session.connection, options)
+  return callApi({ ...session.connection, url }, { ...request, credential })
 }
 
 function print(io: Io, { text, json }: Answer, { json: asJson }: Output): void {

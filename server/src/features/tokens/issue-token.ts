@@ -1,3 +1,4 @@
+import { PROJECT_TOKEN_LIMIT } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { digestOf, type RandomBytes } from '../../platform/secrets.ts'
 import type { IssueOutcome } from './issue.ts'
@@ -100,7 +101,7 @@ async function limitReached(
   const message =
     full.holder === 'key'
       ? `This key has ${key.row.token_limit} active tokens, which is its limit.`
-      : `Project ${JSON.stringify(await deps.projectName(key.row.project_id))} has 1000 active tokens, which is its limit.`
+      : `Project ${JSON.stringify(await deps.projectName(key.row.project_id))} has ${PROJECT_TOKEN_LIMIT} active tokens, which is its limit.`
   return new Problem('token_limit_reached', {
     message,
     details: `The next place is free in ${seconds} s. Reuse a token until it expires instead of asking for one per call.`,

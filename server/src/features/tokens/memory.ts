@@ -16,7 +16,7 @@ import { TwoGenerations } from './two-generations.ts'
 
 /** A transaction that began earlier may commit later: every look reads this far back again, where a cursor would skip it. */
 const OVERLAP_MS = 60_000
-/** Nothing is vouched for longer than this after it was last confirmed, so that the one-minute promise holds with room. */
+/** Nothing is vouched for longer than this after it was last confirmed: half of the minute that the specification allows. */
 const TRUST_MS = 30_000
 /** Keys are few; a project may have many tokens per key, seldom many keys. */
 const KEYS_KEPT = 20_000
@@ -54,7 +54,8 @@ export class Memory {
   readonly #appIdReads: Coalesced<string, ApiKeyRow | undefined>
   readonly #texts = new SameText()
   #lookSentAt = Number.NEGATIVE_INFINITY
-  #looks = 0
+  /** Raised by whatever may make a reading that is under way outdated. */
+  #generation = 0
   #looking: Promise<void> | undefined
   hits = 0
   misses = 0
@@ -96,7 +97,7 @@ export class Memory {
   async #lookNow(): Promise<void> {
     const { db, clock } = this.#deps
     const sentAt = clock.monotonic()
-    this.#looks++
+    this.#generation++
     const [storeNow, issuedAt] = await Promise.all([db.now(), latestIssueTime(db)])
     this.storeClock.follow(Math.max(storeNow, issuedAt))
     const since = storeNow - OVERLAP_MS
@@ -120,12 +121,12 @@ export class Memory {
   /** The token from the store; undefined where there is none. Throws where nobody can tell. */
   async freshToken(projectId: string, mapKey: string): Promise<KnownToken | undefined> {
     this.misses++
-    const [readAt, looks] = [this.#deps.clock.monotonic(), this.#looks]
+    const [readAt, generation] = [this.#deps.clock.monotonic(), this.#generation]
     const row = await this.#tokenReads.get(mapKey, { projectId, digest: Buffer.from(mapKey, 'base64') })
     if (!row) return void this.#tokens.delete(mapKey)
     const token = this.#slim(row, readAt)
     // A reading that began before the latest look, or before a revocation, may be older than what is known by now.
-    if (looks === this.#looks) this.#tokens.set(mapKey, token)
+    if (generation === this.#generation) this.#tokens.set(mapKey, token)
     return token
   }
 
@@ -150,7 +151,7 @@ export class Memory {
     const known = this.#tokens.get(mapKeyOf(digest))
     if (known) known.revoked = true
     // It may be on its way from the store, as it was before.
-    else this.#looks++
+    else this.#generation++
   }
 
   /**

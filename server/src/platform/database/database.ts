@@ -57,7 +57,7 @@ export interface SqliteDatabase extends Engine {
 /** A connection of PostgreSQL, for the one batch that the query builder would slow down. */
 export interface SqlConnection {
   /** One statement. Several may be on their way at once: they run in order, and one that fails fails those of its transaction. */
-  send(text: string, parameters?: readonly unknown[]): Promise<readonly Record<string, any>[]>
+  send<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
 }
 
 export interface PostgresDatabase extends Engine {

@@ -56,7 +56,9 @@ describe('JSON', () => {
 
   test('that is nested without end is refused like any other nonsense, and not a bug', () => {
     for (const levels of [65, 150_000])
-      expect(problemOf(() => json('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))).key).toBe('invalid_payload')
+      expect(problemOf(() => json('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))).key).toBe(
+        'invalid_payload',
+      )
     expect(json('{"a":'.repeat(64) + '"[[[{\\"{{"' + '}'.repeat(64))).toBeTypeOf('object')
     const deep = '['.repeat(200_000) + '"\\u0000"' + ']'.repeat(200_000)
     expect(problemOf(() => json(deep)).key).toBe('invalid_payload')

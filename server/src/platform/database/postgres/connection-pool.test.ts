@@ -11,7 +11,9 @@ class Line {
   open = () => this.#opening.promise
   ready = () => this.#opening.resolve()
   refuse = () => this.#opening.reject(new StoreUnavailable('refused'))
-  close = () => void (this.isDead = true)
+  close = (): void => {
+    this.isDead = true
+  }
 }
 
 let lines: Line[]

@@ -72,16 +72,16 @@ export class Connection implements SqlConnection {
     await this.send('select 1')
   }
 
-  async send(
+  async send<R = Row>(
     text: string,
     parameters: readonly unknown[] = [],
     silenceMs = SILENCE_MS,
-  ): Promise<RowList<Row[]>> {
+  ): Promise<RowList<Row[]> & readonly R[]> {
     if (this.#dead) throw new StoreUnavailable('PostgreSQL: the connection was closed.')
     this.#texts.add(text)
     const answer = this.#driver.unsafe(text, parameters as never, { prepare: true })
     try {
-      return await this.#unlessSilent(answer.execute(), silenceMs)
+      return (await this.#unlessSilent(answer.execute(), silenceMs)) as never
     } catch (error) {
       if (isDisconnect(error)) this.#dead = true
       throw translate(error)
