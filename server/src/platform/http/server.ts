@@ -101,6 +101,8 @@ export function createHttp(deps: HttpDeps): Http {
   }
 
   app.setValidatorCompiler(createValidatorCompiler())
+  // Answers are views that name their fields; a serializer for each would cost memory and time at the start.
+  app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler((error, request, reply) => answer(error, request, reply))
   decorateRequests(app, callerOf)
   parseBodies(app)

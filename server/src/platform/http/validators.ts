@@ -1,4 +1,4 @@
-import { Ajv, type Options } from 'ajv'
+import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 
 /** `x-says` is our own keyword: a rule in words. Verbose, so that findings come with their schema. */
@@ -18,5 +18,17 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   const exact = new Ajv({ ...options, coerceTypes: false })
   const fromText = new Ajv({ ...options, coerceTypes: true })
   return ({ schema, httpPart }) =>
-    (httpPart === 'querystring' || httpPart === 'params' ? fromText : exact).compile(schema) as never
+    whenNeeded(httpPart === 'querystring' || httpPart === 'params' ? fromText : exact, schema) as never
+}
+
+/** Compiled at the first request and not at the start: a service that issues tokens need not hold a hundred validators. */
+function whenNeeded(ajv: Ajv, schema: object): ValidateFunction {
+  let compiled: ValidateFunction | undefined
+  const validate = ((data: unknown) => {
+    compiled ??= ajv.compile(schema)
+    const valid = compiled(data)
+    validate.errors = compiled.errors ?? null
+    return valid
+  }) as ValidateFunction
+  return validate
 }

@@ -1,6 +1,8 @@
+import { flushCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { StoreUnavailable, UniqueConflict } from '../database.ts'
+import './thread.ts'
 import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
 
 type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never
@@ -41,8 +43,12 @@ export class SqliteConnection {
     worker.on('exit', () => this.#fail(new StoreUnavailable('The SQLite thread has ended.')))
   }
 
-  static async open(data: ThreadData): Promise<SqliteConnection> {
-    const worker = new Worker(sibling(import.meta.url, './thread'), { workerData: data })
+  static async open(data: Omit<ThreadData, 'isJetonThread'>): Promise<SqliteConnection> {
+    // What this process has compiled so far, the thread's own module included, is there for the thread: without it a
+    // first start would load the type stripper once per thread, 17 MB each.
+    flushCompileCache()
+    const workerData: ThreadData = { ...data, isJetonThread: true }
+    const worker = new Worker(sibling(import.meta.url, './thread'), { workerData })
     const connection = new SqliteConnection(worker)
     await new Promise<unknown>((resolve, reject) => connection.#waiting.set(0, { resolve, reject }))
     return connection

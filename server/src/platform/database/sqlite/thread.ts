@@ -2,11 +2,11 @@
  * Runs inside a worker thread and owns one connection, so that the event loop never waits for the disk.
  * Messages are answered in the order in which they come.
  */
-import { flushCompileCache } from 'node:module'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 
 export interface ThreadData {
+  readonly isJetonThread: true
   readonly file: string
   readonly readOnly: boolean
 }
@@ -37,70 +37,72 @@ export interface ProgramContext {
 const BUSY_TIMEOUT_MS = 5_000
 const STATEMENTS_KEPT = 300
 
-const { file, readOnly } = workerData as ThreadData
-const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
-if (!readOnly) {
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-  // Checkpoints stall the writer: fewer and larger ones, on this thread and never on the event loop.
-  database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
-}
-
-const statements = new Map<string, StatementSync>()
-
-function prepare(sql: string): StatementSync {
-  const known = statements.get(sql)
-  if (known) return known
-  if (statements.size >= STATEMENTS_KEPT) statements.delete(statements.keys().next().value!)
-  const statement = database.prepare(sql)
-  statements.set(sql, statement)
-  return statement
-}
-
-function query(sql: string, parameters: readonly SQLInputValue[]): { rows: unknown[]; changes: number } {
-  const statement = prepare(sql)
-  if (statement.columns().length > 0) {
-    const rows = statement.all(...parameters)
-    return { rows, changes: rows.length }
+function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
+  const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
+  if (!readOnly) {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+    // Checkpoints stall the writer: fewer and larger ones, on this thread and never on the event loop.
+    database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
   }
-  return { rows: [], changes: Number(statement.run(...parameters).changes) }
+
+  const statements = new Map<string, StatementSync>()
+
+  function prepare(sql: string): StatementSync {
+    const known = statements.get(sql)
+    if (known) return known
+    if (statements.size >= STATEMENTS_KEPT) statements.delete(statements.keys().next().value!)
+    const statement = database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  function query(sql: string, parameters: readonly SQLInputValue[]): { rows: unknown[]; changes: number } {
+    const statement = prepare(sql)
+    if (statement.columns().length > 0) {
+      const rows = statement.all(...parameters)
+      return { rows, changes: rows.length }
+    }
+    return { rows: [], changes: Number(statement.run(...parameters).changes) }
+  }
+
+  async function program(module: string, input: unknown): Promise<unknown> {
+    const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
+    database.exec('begin immediate')
+    try {
+      const output = run({ prepare }, input)
+      database.exec('commit')
+      return output
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback')
+      throw error
+    }
+  }
+
+  function answer(request: ThreadRequest): unknown {
+    switch (request.kind) {
+      case 'query':
+        return query(request.sql, request.parameters)
+      case 'program':
+        return program(request.module, request.input)
+      case 'close':
+        // The last connection to close writes the log into the file, so that the file alone is a whole copy.
+        statements.clear()
+        return database.close()
+    }
+  }
+
+  port.on('message', async (request: ThreadRequest) => {
+    const { id } = request
+    try {
+      const value = await answer(request)
+      port.postMessage({ id, value } satisfies ThreadReply)
+    } catch (caught) {
+      const { message, errcode, stack } = caught as Error & { errcode?: number }
+      port.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
+    }
+  })
+  port.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)
 }
 
-async function program(module: string, input: unknown): Promise<unknown> {
-  const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
-  database.exec('begin immediate')
-  try {
-    const output = run({ prepare }, input)
-    database.exec('commit')
-    return output
-  } catch (error) {
-    if (database.isTransaction) database.exec('rollback')
-    throw error
-  }
-}
-
-function answer(request: ThreadRequest): unknown {
-  switch (request.kind) {
-    case 'query':
-      return query(request.sql, request.parameters)
-    case 'program':
-      return program(request.module, request.input)
-    case 'close':
-      // The last connection to close writes the log into the file, so that the file alone is a whole copy.
-      statements.clear()
-      return database.close()
-  }
-}
-
-parentPort!.on('message', async (request: ThreadRequest) => {
-  const { id } = request
-  try {
-    const value = await answer(request)
-    parentPort!.postMessage({ id, value } satisfies ThreadReply)
-  } catch (caught) {
-    const { message, errcode, stack } = caught as Error & { errcode?: number }
-    parentPort!.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
-  }
-})
-// So that the next thread need not strip and compile this file again: 17 MB less on the very first start.
-flushCompileCache()
-parentPort!.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)
+// The main thread imports this file too, so that it is compiled once for all: see `connection.ts`.
+if (!isMainThread && workerData?.isJetonThread === true) serve(parentPort!, workerData)
