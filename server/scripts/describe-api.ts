@@ -36,7 +36,7 @@ const byScope = (scope: Scope) => ({
 })
 
 const DESCRIPTION =
-  'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; operators manage projects, keys and tokens.'
+  'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; customers earn points and redeem rewards, each with its event; operators manage projects, keys, tokens and webhooks.'
 
 /** The OpenAPI document, from the routes themselves: nothing of it runs, so what they need is not there. */
 export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {

@@ -31,13 +31,13 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
 
 /** For everyone who holds a key or a token. */
 export function addPublicRoutes(app: App, deps: RouteDeps): void {
-  healthRoutes(app, deps)
-  addErrorPages(app)
   oauthRoutes(app, deps)
   gatewayRoutes(app, deps)
   loyaltyRoutes(app, deps)
-  eventSchemaRoutes(app, deps)
   reportRoutes(app, deps)
+  eventSchemaRoutes(app, deps)
+  healthRoutes(app, deps)
+  addErrorPages(app)
 }
 
 /** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */

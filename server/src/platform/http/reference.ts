@@ -21,7 +21,7 @@ const REFERENCE = `<!doctype html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Jeton API reference</title></head>
 <body>
 <script id="api-reference" data-url="/openapi.json"
-  data-configuration='{"withDefaultFonts":false,"telemetry":false,"agent":{"disabled":true},"hideClientButton":true,"proxyUrl":""}'></script>
+  data-configuration='{"withDefaultFonts":false,"telemetry":false,"agent":{"disabled":true},"mcp":{"disabled":true},"showDeveloperTools":"never","hideClientButton":true,"proxyUrl":""}'></script>
 <script src="/docs/reference.js"></script>
 <noscript>The reference needs JavaScript. The same in plain form: <a href="/openapi.json">openapi.json</a></noscript>
 </body>
