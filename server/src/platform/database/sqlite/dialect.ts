@@ -11,6 +11,10 @@ import {
 import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './connection.ts'
 
+/** A small buffer is a window into a pool, and a message would carry the whole pool, 8 KB for each digest. */
+const alone = (value: unknown): unknown =>
+  value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value
+
 class Connection implements DatabaseConnection {
   readonly #thread: SqliteConnection
   inTransaction = false
@@ -35,7 +39,7 @@ class Connection implements DatabaseConnection {
     const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>({
       kind: 'query',
       sql,
-      parameters: parameters as never,
+      parameters: parameters.map(alone) as never,
     })
     return { rows, numAffectedRows: BigInt(changes) }
   }
