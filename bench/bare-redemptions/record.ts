@@ -48,7 +48,7 @@ function listenToPostgres(note: Note): () => void {
   const { send } = Connection.prototype
   Connection.prototype.send = function (text, parameters, silenceMs) {
     note(text, parameters)
-    return send.call(this, text, parameters, silenceMs)
+    return send.call(this, text, parameters, silenceMs) as Promise<never>
   }
   return () => {
     Connection.prototype.send = send
