@@ -102,7 +102,12 @@ export const silentLog = (): Log => createLog({ level: 'silent', readable: false
 /** The whole service in this process, on a free port. With a TestClock its background work runs when the test moves the time. */
 export async function startService(
   env: Readonly<Record<string, string>>,
-  { clock, log = silentLog(), sample = false }: { clock: Clock; log?: Log; sample?: boolean },
+  {
+    clock,
+    log = silentLog(),
+    sample = false,
+    worker = true,
+  }: { clock: Clock; log?: Log; sample?: boolean; worker?: boolean },
 ): Promise<TestService> {
   const config = readConfig({
     JETON_PORT: '0',
@@ -111,7 +116,7 @@ export async function startService(
     JETON_SAMPLE: 'off',
     ...env,
   })
-  const service = await compose({ config, clock, log, interactive: false })
+  const service = await compose({ config, clock, log, interactive: false, worker })
   if (sample) await makeFirst(service.db, config)
   const { url, managementUrl } = await service.start()
   return {

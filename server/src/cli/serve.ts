@@ -11,14 +11,15 @@ import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
 
 /** Runs the service until it is told to stop. */
-export async function serve(): Promise<void> {
+export async function serve({ worker = true }: { worker?: boolean } = {}): Promise<void> {
   const config = readConfig(process.env)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
-  const service = await compose({ config, clock: systemClock, log, interactive })
+  const service = await compose({ config, clock: systemClock, log, interactive, worker })
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
@@ -86,22 +87,4 @@ async function logReady(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },
       'JETON_PUBLIC_URL is not set',
     )
-}
-
-function stopOnSignal(service: Service, log: Log): void {
-  let stopping = false
-  // A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew.
-  process.on('unhandledRejection', async (error) => {
-    log.fatal({ err: error }, 'bug')
-    await service.stop().catch(() => undefined)
-    process.exit(1)
-  })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, async () => {
-      // The second time someone means it.
-      if (stopping) process.exit(1)
-      stopping = true
-      await service.stop().catch((error) => log.error({ err: error }, 'stopping failed'))
-      process.exit(0)
-    })
 }
