@@ -1,13 +1,12 @@
 import postgres, { type Row, type RowList, type Sql } from 'postgres'
 import type { SqlConnection } from '../database.ts'
 import { StoreUnavailable } from '../database.ts'
+import { SILENCE_MS } from '../deadline.ts'
 import { isDisconnect, translate } from './errors.ts'
 import type { Host, Hosts } from './hosts.ts'
 
 /** The server itself gives up after this long (`statement_timeout`), and says so. */
 const STATEMENT_TIMEOUT_MS = 5_000
-/** If even that is not heard, nobody is there: callers get their 503 within seconds, whatever the network does. */
-export const SILENCE_MS = 7_000
 
 /** Far more different statements than the program has; batches of every length make the rest. */
 const STATEMENTS_MOST = 1_000

@@ -8,7 +8,7 @@ import { StartFailure } from '../../start-failure.ts'
 import type { SqliteDatabase, Transaction } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { SqliteConnection } from './connection.ts'
-import { sqliteDialect } from './dialect.ts'
+import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
 
 /** As a person would type it from here. */
 function shown(path: string): string {
@@ -50,7 +50,8 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
   const file = join(folder, 'jeton.db')
   const { writer, reader } = await openConnections(file)
   const mutex = new Mutex()
-  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, mutex) })
+  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
+  const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const wakes = new EventEmitter().setMaxListeners(0)
   const now = async () => clock.now()
@@ -60,9 +61,9 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
     label: `SQLite ${shown(file)}`,
     read: () => reading as never,
     now,
-    async transaction(work) {
+    async transaction(work, options) {
       const woken = new Set<string>()
-      const result = await writing.transaction().execute((kysely) => {
+      const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
         const tx = {
           read: () => kysely,
           write: () => kysely,
@@ -77,7 +78,7 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
       return result
     },
     async runProgram(module, input) {
-      await mutex.acquire()
+      await mutex.acquire(TURN_WITHIN_MS)
       try {
         return await writer.send({ kind: 'program', module: module.href, input })
       } finally {
@@ -89,8 +90,8 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
       return () => void wakes.off(topic, heard)
     },
     async close() {
-      // Waits for the transaction under way; what comes after fails.
-      await mutex.acquire()
+      // Waits for the transaction under way, but not for ever; what comes after fails.
+      await mutex.acquire(TURN_WITHIN_MS).catch(() => undefined)
       await reader.close()
       await writer.close()
       mutex.release()
