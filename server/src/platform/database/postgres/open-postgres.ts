@@ -1,5 +1,5 @@
 import { Kysely, sql as raw } from 'kysely'
-import type { PostgresDatabase, Transaction } from '../database.ts'
+import type { PostgresDatabase, Reader, Transaction } from '../database.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
@@ -30,6 +30,17 @@ function transactionOn(kysely: Kysely<never>): Transaction {
   } as never as Transaction
 }
 
+async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => Promise<T>): Promise<T> {
+  await raw`begin isolation level repeatable read read only`.execute(kysely)
+  try {
+    for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      await raw`set local ${raw.ref(timeout)} = 0`.execute(kysely)
+    return await work({ read: () => kysely as never })
+  } finally {
+    await raw`rollback`.execute(kysely).catch(() => undefined)
+  }
+}
+
 export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
   const hosts = new Hosts(url)
   const pool = new ConnectionPool(() => new Connection(hosts), poolSize)
@@ -56,6 +67,7 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     read: () => kysely as never,
     now: () => storeTime(kysely),
     transaction: (work, options) => attempt(work, options?.patient ? patient : kysely),
+    snapshot: (work) => patient.connection().execute((one) => readSnapshot(one as never, work)),
     runSql: (work) => pool.lend(work),
     onWake: wakes.on,
     async close() {

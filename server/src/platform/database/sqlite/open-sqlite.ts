@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, relative } from 'node:path'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
-import type { SqliteDatabase, Transaction } from '../database.ts'
+import type { Reader, SqliteDatabase, Transaction } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
@@ -45,6 +45,20 @@ async function openConnections(
   }
 }
 
+/** While it is open the log cannot begin anew, so it grows by what is written meanwhile. */
+async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const connection = await SqliteConnection.open({ file, readOnly: true })
+  const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { patient: true }) })
+  try {
+    await sql`begin`.execute(kysely)
+    // A transaction begins with what its first query sees.
+    await sql`select 1 from sqlite_master limit 1`.execute(kysely)
+    return await work({ read: () => kysely as never })
+  } finally {
+    await connection.close()
+  }
+}
+
 export async function openSqlite({ clock }: { clock: Clock }, folder: string): Promise<SqliteDatabase> {
   makeFolder(folder)
   const file = join(folder, 'jeton.db')
@@ -77,6 +91,7 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
       for (const topic of woken) wakes.emit(topic)
       return result
     },
+    snapshot: (work) => readSnapshot(file, work),
     async runProgram(module, input) {
       await mutex.acquire(TURN_WITHIN_MS)
       try {
