@@ -11,9 +11,17 @@ const STATEMENT_TIMEOUT_MS = 5_000
 /** Far more different statements than the program has; batches of every length make the rest. */
 const STATEMENTS_MOST = 1_000
 
+const quoted = (values: readonly unknown[]): string => `{"${values.join('","')}"}`
+const quotedWithEscapes = (values: readonly unknown[]): string =>
+  quoted(values.map((value) => String(value).replace(/["\\]/g, '\\$&')))
+
 /** As PostgreSQL writes an array; the driver could learn it from the server, in a query whose failure nobody can catch. */
-const arrayLiteral = (values: readonly unknown[]): string =>
-  `{${values.map((value) => (typeof value === 'number' ? value : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
+function arrayLiteral(values: readonly unknown[]): string {
+  if (values.length === 0) return '{}'
+  // Ids and scopes need no escapes, and one look at the whole says so.
+  const plain = values.join('')
+  return /["\\]/.test(plain) ? quotedWithEscapes(values) : quoted(values)
+}
 const arrayType = (oid: number) => ({
   to: oid,
   from: [],
