@@ -12,6 +12,8 @@ export interface Scene {
   readonly db: Database
   /** Every process that serves now. */
   readonly urls: () => readonly string[]
+  /** How long a process may take to notice a change; the contract's worst case, unless told otherwise. */
+  readonly noticedWithinMs?: number
 }
 
 /** Looks for one kind of loss, when nothing is under way any more; in words, everything that it finds. */
@@ -129,10 +131,11 @@ const tokens: Check = {
       ...of('alive').map((entry) => ({ entry, active: true })),
       ...recent(of('dead'), DEAD_LOOKED_AT).map((entry) => ({ entry, active: false })),
     ]
+    const patience = scene.noticedWithinMs ?? NOTICED_WITHIN_MS
     const lost: string[] = []
     for (const url of scene.urls()) {
       let wrong = await wrongVerdicts(scene, url, wanted)
-      for (const end = Date.now() + NOTICED_WITHIN_MS; wrong.length > 0 && Date.now() < end; ) {
+      for (const end = Date.now() + patience; wrong.length > 0 && Date.now() < end; ) {
         await new Promise((resolve) => setTimeout(resolve, 200))
         wrong = await wrongVerdicts(scene, url, wrong)
       }

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts'
 import { accessRule } from './access-rule.ts'
 import type { App } from './app.ts'
 import { parseForm, parseJson } from './bodies.ts'
-import { answerBrokenRequest } from './broken-requests.ts'
+import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
 import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
@@ -58,6 +58,7 @@ export function createHttp(deps: HttpDeps): Http {
       return super.writeHead(...(head as never as [number]))
     }
   }
+  const brokenRequests = createBrokenRequestAnswers(deps.publicUrl)
   const app = fastify({
     logger: false,
     genReqId: newRequestId,
@@ -85,7 +86,7 @@ export function createHttp(deps: HttpDeps): Http {
       answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
-      answerBrokenRequest(error, socket, deps.publicUrl()),
+      brokenRequests.answer(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   const isTrusted = addressMatcher(deps.trustedProxies)
@@ -124,6 +125,7 @@ export function createHttp(deps: HttpDeps): Http {
     reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
     beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
   })
+  brokenRequests.watch(app.server)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
