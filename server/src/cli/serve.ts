@@ -10,6 +10,7 @@ import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
+import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 import { type StartFacts, summary } from './summary.ts'
 
@@ -18,7 +19,13 @@ export async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
-  const service = await compose({ config, clock: systemClock, log, interactive })
+  const parts = { config, clock: systemClock, log, interactive }
+  const several = config.JETON_WORKERS > 1
+  const siblings = several ? linkToPrimary(systemClock) : undefined
+  if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
+  const service = several
+    ? await (await import('../app/supervise.ts')).supervise(parts)
+    : await compose(parts)
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
@@ -34,10 +41,26 @@ export async function serve(): Promise<void> {
       { why: 'webhooks cannot be created', do: 'set it for every process: openssl rand -base64 32' },
       'JETON_ENCRYPTION_KEY is not set',
     )
+  if (several) await service.db.close()
+}
+
+/** The primary has made and tells what is made and told once. */
+async function serveAsWorker(service: Service, primary: PrimaryLink, log: Log): Promise<void> {
+  let stopping = false
+  const stop = () => {
+    if (!stopping) void stopAndExit(service, log)
+    stopping = true
+  }
+  // Ctrl-C reaches every process of the terminal; the primary says when to stop.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGTERM', stop)
+  stopOnBug(service, log)
+  primary.ready(await service.start())
+  primary.onStop(stop)
 }
 
 async function facts(
-  { db, memory }: Service,
+  { db }: Pick<Service, 'db'>,
   first: FirstStart,
 ): Promise<Pick<StartFacts, 'version' | 'readyMs' | 'store' | 'existing'>> {
   const created = first.operator || first.sample
@@ -46,7 +69,7 @@ async function facts(
     : {
         projects: await countProjects(db),
         keys: await countApiKeys(db),
-        activeTokens: await countAllActiveTokens(db, memory.storeClock.now()),
+        activeTokens: await countAllActiveTokens(db, await db.now()),
       }
   return { version: VERSION, readyMs: performance.now(), store: db.label, existing }
 }
@@ -71,7 +94,7 @@ function keepOperator(
 
 async function logReady(
   log: Log,
-  { db, migrations }: Service,
+  { db, migrations }: Pick<Service, 'db' | 'migrations'>,
   { url }: { url: string },
   publicUrl: string | undefined,
 ): Promise<void> {
@@ -88,20 +111,30 @@ async function logReady(
     )
 }
 
-function stopOnSignal(service: Service, log: Log): void {
+type Stoppable = Pick<Service, 'stop'>
+
+function stopOnSignal(service: Stoppable, log: Log): void {
   let stopping = false
-  // A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew.
+  stopOnBug(service, log)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      // The second time someone means it.
+      if (stopping) process.exit(1)
+      stopping = true
+      void stopAndExit(service, log)
+    })
+}
+
+/** A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew. */
+function stopOnBug(service: Stoppable, log: Log): void {
   process.on('unhandledRejection', async (error) => {
     log.fatal({ err: error }, 'bug')
     await service.stop().catch(() => undefined)
     process.exit(1)
   })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, async () => {
-      // The second time someone means it.
-      if (stopping) process.exit(1)
-      stopping = true
-      await service.stop().catch((error) => log.error({ err: error }, 'stopping failed'))
-      process.exit(0)
-    })
+}
+
+async function stopAndExit(service: Stoppable, log: Log): Promise<void> {
+  await service.stop().catch((error) => log.error({ err: error }, 'stopping failed'))
+  process.exit(0)
 }

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { Kysely } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
-import type { SqliteDatabase, Transaction } from '../database.ts'
+import type { SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -45,7 +45,12 @@ async function openConnections(
   }
 }
 
-export async function openSqlite({ clock }: { clock: Clock }, folder: string): Promise<SqliteDatabase> {
+interface Deps {
+  readonly clock: Clock
+  readonly wakes?: WakeRelay | undefined
+}
+
+export async function openSqlite({ clock, wakes: relay }: Deps, folder: string): Promise<SqliteDatabase> {
   makeFolder(folder)
   const file = join(folder, 'jeton.db')
   const { writer, reader } = await openConnections(file)
@@ -53,6 +58,7 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
   const writing = new Kysely<never>({ dialect: sqliteDialect(writer, mutex) })
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const wakes = new EventEmitter().setMaxListeners(0)
+  relay?.onHeard((topic) => wakes.emit(topic))
   const now = async () => clock.now()
 
   return {
@@ -73,7 +79,10 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
         }
         return work(tx as never as Transaction)
       })
-      for (const topic of woken) wakes.emit(topic)
+      for (const topic of woken) {
+        wakes.emit(topic)
+        relay?.send(topic)
+      }
       return result
     },
     async runProgram(module, input) {
