@@ -35,6 +35,10 @@ class Connection implements DatabaseConnection {
     }
   }
 
+  begin(): Promise<void> {
+    return this.#thread.send({ kind: 'begin' })
+  }
+
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>({
       kind: 'query',
@@ -69,7 +73,7 @@ class ThreadDriver implements Driver {
 
   async beginTransaction(): Promise<void> {
     // Immediate: the lock is taken now, where waiting is possible, and not at the first write, where it is not.
-    await this.#connection.run('begin immediate')
+    await this.#connection.begin()
     this.#connection.inTransaction = true
   }
 
