@@ -28,7 +28,8 @@ export async function supervise({ config, clock, log }: Parts): Promise<Omit<Ser
     )
   const { db, migrations } = await openStore({ config, clock })
   const launch = (listening: Listening | undefined) => forkWorker(config, listening)
-  const { start, stop } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
+  const { start, stop, leave } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
+  process.once('exit', leave)
   return {
     db,
     migrations,

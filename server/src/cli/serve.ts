@@ -8,7 +8,7 @@ import { countOperators } from '../features/operators/index.ts'
 import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
-import { readConfig } from '../platform/config/index.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
@@ -33,9 +33,12 @@ export async function serve(): Promise<void> {
   const savedIn = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
-      summary({ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive }),
+      summary({
+        ...{ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive },
+        workers: config.JETON_WORKERS,
+      }),
     )
-  else await logReady(log, service, urls, config.JETON_PUBLIC_URL)
+  else await logReady(log, service, { ...urls, config })
   if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
     log.warn(
       { why: 'webhooks cannot be created', do: 'set it for every process: openssl rand -base64 32' },
@@ -95,16 +98,15 @@ function keepOperator(
 async function logReady(
   log: Log,
   { db, migrations }: Pick<Service, 'db' | 'migrations'>,
-  { url }: { url: string },
-  publicUrl: string | undefined,
+  { url, managementUrl, config }: { url: string; managementUrl: string; config: Config },
 ): Promise<void> {
   const applied = migrations.applied.length
-  log.info(
-    { url, version: VERSION, store: db.label, migrations: migrations.total, applied_now: applied },
-    'ready',
-  )
+  const management = managementUrl === url ? {} : { management_url: managementUrl }
+  const stored = { store: db.label, migrations: migrations.total, applied_now: applied }
+  const processes = config.JETON_WORKERS
+  log.info({ url, ...management, version: VERSION, processes, ...stored }, 'ready')
   if ((await countOperators(db)) === 0) log.warn({ do: 'jeton operator create --local' }, 'no operator yet')
-  if (publicUrl === undefined)
+  if (config.JETON_PUBLIC_URL === undefined)
     log.warn(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },
       'JETON_PUBLIC_URL is not set',

@@ -13,7 +13,11 @@ export function addServiceCommands(program: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      exampleText(['jeton serve', 'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve']),
+      exampleText([
+        'jeton serve',
+        'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve',
+        'JETON_WORKERS=4 jeton serve',
+      ]),
     )
     .action(async () => (await import('./serve.ts')).serve())
 

@@ -21,6 +21,8 @@ export interface Supervisor {
   start(): Promise<Listening>
   /** Every worker finishes what it has in flight. */
   stop(): Promise<void>
+  /** For when this process ends, however: kills who was already told to stop; the others finish what is in flight. */
+  leave(): void
 }
 
 /** Starts so many workers, replaces those that end, and passes on what they tell each other. It serves nothing itself. */
@@ -89,11 +91,6 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
     await all
   }
 
-  // However this process ends: at the second signal at once, else so that what is in flight is finished.
-  process.once('exit', () => {
-    for (const worker of team) worker.kill(started && !over.signal.aborted ? 'SIGTERM' : 'SIGKILL')
-  })
-
   return {
     async start() {
       try {
@@ -106,5 +103,8 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
       }
     },
     stop,
+    leave() {
+      for (const worker of team) worker.kill(started && !over.signal.aborted ? 'SIGTERM' : 'SIGKILL')
+    },
   }
 }
