@@ -74,7 +74,7 @@ function measureSubject(
   })
 }
 
-const introspection = async (bench: Bench, subject: Subject): Promise<Outcome> =>
+export const introspection = async (bench: Bench, subject: Subject): Promise<Outcome> =>
   measure(bench, subject, await introspectTraffic(bench, subject), CONNECTIONS)
 
 const atGateway = async (bench: Bench, subject: Subject): Promise<Outcome> =>
