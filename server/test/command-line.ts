@@ -3,7 +3,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Live } from '../src/cli/io.ts'
 import { run } from '../src/cli/run.ts'
 
 /** What a command left behind. */
@@ -25,17 +27,55 @@ export interface Surroundings {
 }
 
 /** Runs a command in this process, as if it had been typed. */
-export async function jeton(argv: readonly string[], surroundings: Surroundings): Promise<Ran> {
+export const jeton = (argv: readonly string[], surroundings: Surroundings): Promise<Ran> =>
+  startJeton(argv, surroundings).ended
+
+/** A command that goes on until it is stopped. */
+export interface RunningCommand {
+  readonly ended: Promise<Ran>
+  /** What it has printed on standard output and standard error so far. */
+  said(): string
+  /** Resolves once that matches; rejects with all of it if the command ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Presses a key, where it runs in a terminal. */
+  press(key: string): void
+  /** As Ctrl-C does. */
+  stop(): Promise<Ran>
+}
+
+export function startJeton(argv: readonly string[], surroundings: Surroundings): RunningCommand {
   const { env, isTTY = false, input = '', now } = surroundings
   const answers = surroundings.answers && [...surroundings.answers]
   const out: string[] = []
   const err: string[] = []
-  const code = await run({
+  let said = ''
+  const looks = new Set<() => void>()
+  const writer = (chunks: string[]) => ({
+    write(chunk: string) {
+      chunks.push(chunk)
+      said += chunk
+      for (const look of looks) look()
+    },
+  })
+  const stop = new AbortController()
+  let hear: (key: string) => void = () => undefined
+  const live: Live = {
+    stopped: stop.signal,
+    // What would be a second is soon over; nothing is measured by it.
+    wait: (ms) => wait(Math.min(ms, 10), undefined, { signal: stop.signal }).catch(() => undefined),
+    hearKeys: isTTY
+      ? (listener) => {
+          hear = listener
+          return () => undefined
+        }
+      : undefined,
+  }
+  const ended = run({
     argv,
     env,
     isTTY,
-    stdout: { write: (chunk) => out.push(chunk) },
-    stderr: { write: (chunk) => err.push(chunk) },
+    stdout: writer(out),
+    stderr: writer(err),
     ask:
       answers &&
       (async (question) => {
@@ -44,8 +84,27 @@ export async function jeton(argv: readonly string[], surroundings: Surroundings)
       }),
     readInput: async () => input,
     now: () => now ?? Date.now(),
-  })
-  return { code, out: out.join(''), err: err.join('') }
+    goLive: () => live,
+  }).then((code) => ({ code, out: out.join(''), err: err.join('') }))
+  return {
+    ended,
+    said: () => said,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(said)
+          if (found) resolve(found)
+        }
+        looks.add(look)
+        look()
+        void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${said}`)))
+      }),
+    press: (key) => hear(key),
+    stop() {
+      stop.abort()
+      return ended
+    },
+  }
 }
 
 const BINARY = fileURLToPath(new URL('../bin/jeton.js', import.meta.url))

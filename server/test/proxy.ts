@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 const START_WITHIN_MS = 15_000
 
 /** Runs a program until the pipe to it is closed: whoever started it may be killed and cannot tidy up then. */
-const WATCH = '"$@" & pid=$!; while read -r _; do :; done; kill $pid 2>/dev/null; wait $pid'
+export const WATCH = '"$@" & pid=$!; while read -r _; do :; done; kill $pid 2>/dev/null; wait $pid'
 
 export interface RunningProxy {
   readonly url: string
@@ -111,7 +111,8 @@ export async function startProxy(name: ProxyName, ports: Ports): Promise<Running
   }
 }
 
-function ended(child: ChildProcess): Promise<unknown> {
+/** Closes the pipe, and waits. */
+export function ended(child: ChildProcess): Promise<unknown> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.stdin!.end()
   return gone

@@ -104,6 +104,7 @@ interface StartOptions {
   readonly clock: Clock
   readonly log?: Log
   readonly sample?: boolean
+  readonly worker?: boolean
   /** The line to other workers, where the service is one of several. */
   readonly siblings?: PrimaryLink
 }
@@ -111,7 +112,7 @@ interface StartOptions {
 /** The whole service in this process, on a free port. With a TestClock its background work runs when the test moves the time. */
 export async function startService(
   env: Readonly<Record<string, string>>,
-  { clock, log = silentLog(), sample = false, siblings }: StartOptions,
+  { clock, log = silentLog(), sample = false, worker = true, siblings }: StartOptions,
 ): Promise<TestService> {
   const config = readConfig({
     JETON_PORT: '0',
@@ -120,7 +121,7 @@ export async function startService(
     JETON_SAMPLE: 'off',
     ...env,
   })
-  const service = await compose({ config, clock, log, interactive: false, siblings })
+  const service = await compose({ config, clock, log, interactive: false, worker, siblings })
   if (sample) await makeFirst(service.db, config)
   const { url, managementUrl } = await service.start()
   return {

@@ -21,13 +21,21 @@ async function setStoreTime(db: Database, now: number): Promise<void> {
   await db.runSql((connection) => connection.send(text))
 }
 
+interface Options {
+  readonly env?: Readonly<Record<string, string>>
+  readonly log?: Log
+  /** Whether it sends events, too. */
+  readonly worker?: boolean
+}
+
 export async function startTimedService(
   engine: TestEngine,
-  { env = {}, log }: { env?: Readonly<Record<string, string>>; log?: Log } = {},
+  { env = {}, log, worker = true }: Options = {},
 ): Promise<TimedService> {
   // Ahead of the real time, which the store tells until the line below: a service's idea of the time never goes back.
   const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000 + 60_000)
-  const service = await startService({ ...(await engine.settings()), ...env }, { clock, ...(log && { log }) })
+  const settings = { ...(await engine.settings()), ...env }
+  const service = await startService(settings, { clock, worker, ...(log && { log }) })
   const { db, memory } = service.service
   await setStoreTime(db, clock.now())
   return {

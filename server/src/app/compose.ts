@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
+import { createRetention } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
@@ -24,6 +25,7 @@ import { createReach } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
+import { startSending } from './delivery.ts'
 import { removeOld } from './janitor.ts'
 import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -45,6 +47,8 @@ interface Parts {
   readonly interactive: boolean
   /** The line to the other workers of this service, where it has several. */
   readonly siblings?: PrimaryLink | undefined
+  /** Whether events are sent by this process too; they are unless it says no. */
+  readonly worker?: boolean
 }
 
 export interface Service {
@@ -78,7 +82,7 @@ export async function openStore({
 }
 
 /** With PostgreSQL the key must be set: its processes run on many machines and share no file. */
-async function openVault(db: Database, config: Config): Promise<Vault> {
+export async function openVault(db: Database, config: Config): Promise<Vault> {
   try {
     const folder = db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined
     const key = loadEncryptionKey(randomBytes, { setting: config.JETON_ENCRYPTION_KEY, folder })
@@ -106,6 +110,7 @@ export async function compose(parts: Parts): Promise<Service> {
   const attempts = new WrongAttempts(clock)
   const operators = createOperatorGuard({ db, clock, attempts })
   const refusals = createRefusalRecorder({ db, clock })
+  const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
   const memory = new Memory({ db, clock, tokensKept: config.JETON_CACHE_TOKENS })
   const uses = new KeyUses(clock)
   let url = config.JETON_PUBLIC_URL ?? ''
@@ -177,10 +182,11 @@ export async function compose(parts: Parts): Promise<Service> {
         {
           name: 'janitor',
           everyMs: CLEAN_EVERY_MS,
-          run: () => removeOld(db, refusals, memory.storeClock.now()),
+          run: () => removeOld({ db, refusals, retention }, memory.storeClock.now()),
         },
       ),
     )
+    if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics }))
   }
 
   async function flushAll(): Promise<void> {

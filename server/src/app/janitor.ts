@@ -1,4 +1,5 @@
 import { deleteKeysOfProject } from '../features/api-keys/index.ts'
+import { type Retention, removeDeliveriesOfProject } from '../features/deliveries/index.ts'
 import { removeEventsOfProject } from '../features/events/index.ts'
 import { forgetOldKeys } from '../features/idempotency/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
@@ -11,17 +12,20 @@ import { deleteLoyaltyOfProject } from './loyalty.ts'
 /** Deleted keys stay until every process must have seen that they are. */
 const DELETED_FOR_MS = 15 * 60_000
 
+interface Deps {
+  readonly db: Database
+  readonly refusals: ReturnType<typeof createRefusalRecorder>
+  readonly retention: Retention
+}
+
 /** Removes what can no longer matter, in small transactions. The audit log of a deleted project stays. */
-export async function removeOld(
-  db: Database,
-  refusals: ReturnType<typeof createRefusalRecorder>,
-  now: number,
-): Promise<void> {
+export async function removeOld({ db, refusals, retention }: Deps, now: number): Promise<void> {
   await removeOldTokens(db, now)
   await refusals.forgetOld()
   await forgetOldKeys(db, now)
   await db.transaction((tx) => forgetPreviousSecrets(tx, now))
   for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS)) {
+    await removeDeliveriesOfProject(db, id)
     await removeEventsOfProject(db, id)
     await db.transaction(async (tx) => {
       await deleteDestinationsOfProject(tx, id)
@@ -32,4 +36,5 @@ export async function removeOld(
       await deleteProjectRow(tx, id)
     })
   }
+  await retention.run(now)
 }

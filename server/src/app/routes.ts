@@ -1,6 +1,7 @@
 import { accessRoutes, gatewayRoutes } from '../features/access/index.ts'
 import { apiKeyRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
+import { deliveryRoutes, publicationRoutes, signEventRoutes } from '../features/deliveries/index.ts'
 import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
 import { operatorRoutes } from '../features/operators/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
@@ -27,6 +28,8 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof eventSchemaRoutes> &
   DepsOf<typeof reportRoutes> &
   DepsOf<typeof destinationRoutes> &
+  DepsOf<typeof signEventRoutes> &
+  DepsOf<typeof deliveryRoutes> &
   DepsOf<typeof healthRoutes> &
   DepsOf<typeof metricsRoute> & { readonly metrics: Metrics; readonly openapi: () => object }
 
@@ -36,6 +39,7 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   gatewayRoutes(app, deps)
   loyaltyRoutes(app, deps)
   reportRoutes(app, deps)
+  publicationRoutes(app, deps)
   eventSchemaRoutes(app, deps)
   healthRoutes(app, deps)
   addErrorPages(app)
@@ -52,6 +56,8 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   accessRoutes(app, deps)
   eventRoutes(app, deps)
   destinationRoutes(app, deps)
+  signEventRoutes(app, deps)
+  deliveryRoutes(app, deps)
   auditRoutes(app, deps)
   refusalRoutes(app, deps)
 }

@@ -10,10 +10,14 @@ export interface ApiRequest {
   readonly form?: Readonly<Record<string, string>> | undefined
   /** Of an API client, instead of the operator's. */
   readonly credential?: Readonly<Record<string, string>> | undefined
+  /** Gives up when it fires. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Answer {
   readonly status: number
+  /** `X-Request-Id`: what the call caused carries it. */
+  readonly requestId: string
   /** As it came. */
   readonly text: string
   readonly json: unknown
@@ -38,23 +42,31 @@ export function contentOf({ body, form }: ApiRequest): { type: string; text: str
 
 export async function callApi(connection: Connection, request: ApiRequest): Promise<Answer> {
   const content = contentOf(request)
-  const response = await send(connection.url, addressOf(connection.url, request), {
+  const { response, text } = await send(connection.url, addressOf(connection.url, request), {
     method: request.method,
     headers: {
       ...(request.credential ?? credentialHeaders(connection)),
       ...(content && { 'content-type': content.type }),
     },
     ...(content && { body: content.text }),
+    ...(request.signal && { signal: request.signal }),
   })
-  const text = await response.text()
   if (response.status >= 400) throw refused(response, text, request.credential ? undefined : connection)
-  return { status: response.status, text, json: text === '' ? null : parsed(connection, response, text) }
+  const requestId = response.headers.get('x-request-id') ?? ''
+  const json = text === '' ? null : parsed(connection, response, text)
+  return { status: response.status, requestId, text, json }
 }
 
-async function send(url: string, address: string, init: RequestInit): Promise<Response> {
+async function send(
+  url: string,
+  address: string,
+  init: RequestInit,
+): Promise<{ response: Response; text: string }> {
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
   try {
     // Redirects are not followed: the credential would go along to wherever they lead.
-    return await fetch(address, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(address, { ...init, redirect: 'manual', signal })
+    return { response, text: await response.text() }
   } catch (error) {
     throw new CommandFailure(
       `Cannot reach ${url}: ${reasonOf(error as Error)}.\nIs it running there? Start it: npm start   Name another: --url or JETON_URL`,
@@ -109,7 +121,7 @@ function refused(response: Response, text: string, asOperator: Connection | unde
     asOperator && ownNote(asOperator, body),
   ]
   const second = notes.filter(Boolean).join(' ')
-  return new CommandFailure(second ? `${said}\n${second}` : said, codeOf(response.status))
+  return new CommandFailure(second ? `${said}\n${second}` : said, codeOf(response.status), response.status)
 }
 
 function errorBody(text: string): ErrorBody {

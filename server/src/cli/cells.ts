@@ -12,17 +12,21 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1_000],
 ]
 
+/** `3 min`. */
+export function span(ms: number): string {
+  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? UNITS.at(-1)!
+  return `${Math.floor(ms / size)} ${unit}`
+}
+
 /** `3 min ago`. */
 export function ago(at: number, now: number): string {
   const distance = Math.abs(now - at)
-  const [unit, size] = UNITS.find(([, ms]) => distance >= ms) ?? ['', 0]
-  if (size === 0) return 'just now'
-  const count = `${Math.floor(distance / size)} ${unit}`
-  return at > now ? `in ${count}` : `${count} ago`
+  if (distance < 1_000) return 'just now'
+  return at > now ? `in ${span(distance)}` : `${span(distance)} ago`
 }
 
 /** Nothing that came from elsewhere may steer the terminal, or break a line that a program reads. */
-const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')
+export const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')
 
 const isTime = (name: string): boolean => name === 'at' || name.endsWith('_at')
 

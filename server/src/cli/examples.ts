@@ -32,6 +32,23 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'jeton distribution create --name "Tell the CRM" --campaign-id Club --target-url https://crm.example.com/hook',
     `jeton distribution create … --headers '{"x-tenant":"seven"}'`,
   ],
+  'webhook.test': [
+    'jeton webhook test wh_…',
+    'jeton delivery list --destination wh_… --limit 1   # what became of it',
+  ],
+  'distribution.test': ['jeton distribution test "Tell the CRM"'],
+  'event.replay': ['jeton event replay evcus_…', 'jeton event replay evcus_… --destination wh_…'],
+  'delivery.list': [
+    'jeton delivery list --status exhausted --from 2d',
+    'jeton delivery list --event evcus_…',
+    'jeton delivery list --status held --destination wh_… --all',
+  ],
+  'delivery.show': ['jeton delivery show whs_…   # every attempt, and what is sent'],
+  'delivery.retry': ['jeton delivery retry whs_…'],
+  'delivery.recover': [
+    'jeton delivery recover --since 6h --dry-run',
+    'jeton delivery recover --since 2026-11-15T14:00:00Z --destination wh_…',
+  ],
   'event.list': ['jeton event list --entity cust_… --from 2026-11-01'],
   'audit.list': ['jeton audit list --action api_key.blocked --from 2026-11-01'],
   'refusal.list': ['jeton refusal list --limit 50'],

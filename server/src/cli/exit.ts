@@ -7,10 +7,19 @@ export { EXIT }
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
   readonly exitCode: number
+  /** Of the server's answer, where there was one. */
+  readonly status: number | undefined
 
-  constructor(message: string, exitCode: number) {
+  constructor(message: string, exitCode: number, status?: number) {
     super(message)
     this.exitCode = exitCode
+    this.status = status
+  }
+
+  /** Whether it may pass by itself: the server is away, restarts, or has too much to do. */
+  get mayPass(): boolean {
+    const { unreachable, tryAgain } = EXIT
+    return this.exitCode === unreachable || this.exitCode === tryAgain || (this.status ?? 0) >= 500
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { didYouMean } from '../platform/closest.ts'
+import { durationMs } from './duration.ts'
 import { wrongUsage } from './exit.ts'
 import type { Io } from './io.ts'
 import type { Field, Schema } from './operations.ts'
@@ -39,15 +40,25 @@ const PLACEHOLDERS = {
 
 function placeholderOf(schema: Schema): string {
   if (schema.enum) return schema.enum.join('|')
+  if (schema['x-moment']) return 'time'
   const kind = Object.entries(PLACEHOLDERS).find(([type]) => typesOf(schema).includes(type))
   return kind?.[1] ?? 'text'
 }
 
-/** A field of the API as a flag: `ip_whitelist` becomes `--ip-whitelist <a,b>`. */
+/** A field of the API as a flag: `ip_whitelist` becomes `--ip-whitelist <a,b>`, and `--dry-run` alone says true. */
 export function optionOf({ name, schema, description }: Field, required: boolean): Option {
-  const says = [description?.replaceAll('`', ''), required && 'Needed.'].filter(Boolean).join(' ')
-  const option = new Option(`${flagOf(name)} <${placeholderOf(schema)}>`, says)
+  const hint = schema['x-moment'] && 'A time, or how long ago: 6h, 30min, 2d.'
+  const says = [description?.replaceAll('`', ''), hint, required && 'Needed.'].filter(Boolean).join(' ')
+  const isSwitch = typesOf(schema).includes('boolean')
+  const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`
+  const option = new Option(`${flagOf(name)} ${value}`, says)
   return option.argParser((text: string, before: unknown) => parse({ name, schema }, text, before))
+}
+
+/** `6h` in place of a time: as of now, which is when it is sent. */
+export function asSent({ name, schema }: Field, value: unknown, now: number): unknown {
+  if (!schema['x-moment'] || typeof value !== 'string' || !/^\d+\s*[a-z]+$/i.test(value)) return value
+  return new Date(now - durationMs(flagOf(name), value)).toISOString()
 }
 
 function parse({ name, schema }: { name: string; schema: Schema }, text: string, before: unknown): unknown {

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { Environment } from '../platform/config/index.ts'
 
@@ -21,6 +22,16 @@ export interface Io {
   readonly ask?: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined
   readInput(): Promise<string>
   now(): number
+  /** For a command that runs until it is told to stop: from now on Ctrl-C asks it to, and a second one ends it. */
+  goLive(): Live
+}
+
+export interface Live {
+  readonly stopped: AbortSignal
+  /** Ends early, without an error, when it is stopped. */
+  wait(ms: number): Promise<void>
+  /** Single keys as they are pressed, only where a person sits; the answer ends it. */
+  readonly hearKeys?: ((hear: (key: string) => void) => () => void) | undefined
 }
 
 export function processIo(): Io {
@@ -34,7 +45,29 @@ export function processIo(): Io {
     ask: stdin.isTTY && stderr.isTTY ? askInTerminal : undefined,
     readInput: () => text(stdin),
     now: Date.now,
+    goLive,
   }
+}
+
+function goLive(): Live {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const { stdin, stdout } = process
+  return {
+    stopped: stop.signal,
+    wait: (ms) => wait(ms, undefined, { signal: stop.signal }).catch(() => undefined),
+    hearKeys: stdin.isTTY && stdout.isTTY ? (hear) => hearKeys(hear, () => stop.abort()) : undefined,
+  }
+}
+
+const CTRL_C = '\u0003'
+
+/** Without waiting for Enter; Ctrl-C is then a key like any other. */
+function hearKeys(hear: (key: string) => void, stop: () => void): () => void {
+  const { stdin } = process
+  const onData = (chunk: Buffer) => (chunk.toString() === CTRL_C ? stop() : hear(chunk.toString()))
+  stdin.setRawMode(true).on('data', onData).resume()
+  return () => void stdin.off('data', onData).setRawMode(false).pause()
 }
 
 /** As a shell says that a program was stopped by Ctrl-C. */

@@ -10,12 +10,14 @@ import type { Resource } from './pages.ts'
 import type { Output } from './print-answer.ts'
 import { printFields, printTable } from './print-table.ts'
 
-interface ClientOptions extends Output, KeyPairOptions {
+export interface ClientOptions extends Output, KeyPairOptions {
   readonly url?: string
   readonly curl?: boolean
 }
 
-async function openClient(io: Io, options: ClientOptions): Promise<(request: ApiRequest) => Promise<Answer>> {
+export type Call = (request: ApiRequest) => Promise<Answer>
+
+export async function openClient(io: Io, options: ClientOptions): Promise<Call> {
   const connection = connect(io, options.url ? { url: options.url } : {})
   const { url, credential } = await keyPair(io, connection, options)
   return (request) => callApi({ ...connection, url }, { ...request, credential })
@@ -76,8 +78,11 @@ export async function show(io: Io, path: string, typed: string, options: ClientO
   else printFields(io, fields)
 }
 
-interface Redeemed {
+export const memberPath = (code: string): string => `/v1/loyalties/members/${encodeURIComponent(code)}`
+
+export interface Redeemed {
   readonly id: string
+  readonly customer_id: string
   readonly amount: number
   readonly voucher: { readonly loyalty_card: { readonly balance: number } }
   readonly reward: { readonly name: string; readonly voucher?: { readonly code: string } }
@@ -88,7 +93,7 @@ export async function redeem(
   typed: { member: string; reward: string },
   options: ClientOptions,
 ): Promise<void> {
-  const path = `/v1/loyalties/members/${encodeURIComponent(typed.member)}`
+  const path = memberPath(typed.member)
   const requestFor = (id: string) => ({
     method: 'POST',
     path: `${path}/redemption`,
@@ -97,28 +102,50 @@ export async function redeem(
   // An id needs no looking up, so that the curl command can be had without a server.
   if (typed.reward.startsWith(ID_PREFIX.reward) && printedCurl(io, requestFor(typed.reward), options)) return
   const call = await openClient(io, options)
-  const rewardId = await offeredReward(call, path, typed)
+  const rewardId = offeredReward(await offersTo(call, typed.member), typed).id
   if (printedCurl(io, requestFor(rewardId), options)) return
   const answer = await call(requestFor(rewardId))
   if (options.json) return printLine(io, answer.text)
   const done = answer.json as Redeemed
-  if (options.quiet) return printLine(io, done.id)
-  const code = done.reward.voucher ? `, code ${done.reward.voucher.code}` : ''
-  const left = done.voucher.loyalty_card.balance
-  printLine(io, `${done.id}   ${done.reward.name}${code}   ${done.amount} points, ${left} left`)
+  printLine(io, options.quiet ? done.id : redeemedLine(done))
+}
+
+export function redeemedLine({ id, amount, voucher, reward }: Redeemed): string {
+  const code = reward.voucher ? `, code ${reward.voucher.code}` : ''
+  return `${id}   ${reward.name}${code}   ${amount} points, ${voucher.loyalty_card.balance} left`
+}
+
+/** A reward that a member can get. */
+export interface Offer {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly stock: number | null
+  /** In points. */
+  readonly price: number
+}
+
+export async function offersTo(call: Call, member: string): Promise<Offer[]> {
+  const answer = await call({ method: 'GET', path: `${memberPath(member)}/rewards`, query: { limit: '100' } })
+  const { data } = answer.json as {
+    data: {
+      reward: Omit<Offer, 'price'>
+      assignment: { parameters: { loyalty?: { points?: number } } | null }
+    }[]
+  }
+  return data.map(({ reward, assignment }) => ({
+    ...reward,
+    price: assignment.parameters?.loyalty?.points ?? 0,
+  }))
 }
 
 /** By id, or by a name that only one of the member's rewards has. */
-async function offeredReward(
-  call: (request: ApiRequest) => Promise<Answer>,
-  path: string,
+export function offeredReward(
+  offers: readonly Offer[],
   { member, reward }: { member: string; reward: string },
-): Promise<string> {
-  const answer = await call({ method: 'GET', path: `${path}/rewards`, query: { limit: '100' } })
-  const { data } = answer.json as { data: { reward: { id: string; name: string } }[] }
-  const offers = data.map((one) => one.reward)
+): Offer {
   const named = offers.filter(({ id, name }) => id === reward || name === reward)
-  if (named.length === 1) return named[0]!.id
+  if (named.length === 1) return named[0]!
   if (named.length > 1)
     throw new CommandFailure(
       `${named.length} rewards are named ${JSON.stringify(reward)}. Say which by its id: ${named.map(({ id }) => id).join(', ')}`,

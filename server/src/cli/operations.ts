@@ -9,6 +9,8 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly minProperties?: number
+  /** A point in time: how long ago it was will do as well. */
+  readonly 'x-moment'?: boolean
 }
 
 export interface Field {
@@ -68,8 +70,8 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
 
 /** What is elsewhere is for API clients and probes, who prove themselves otherwise than operators. */
 const FOR_OPERATORS = '/management/'
-/** Has a command by hand. */
-const HIDDEN = new Set(['access'])
+/** Have commands by hand: `check`, and `listen`. */
+const HIDDEN = new Set(['access.check', 'event.sign'])
 /** The same list inside a project: `--project` leads there. */
 export const OF_PROJECT = '-of-project'
 
@@ -112,7 +114,7 @@ export function catalogueOf({ paths }: { paths: Paths }): Catalogue {
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),
     )
-    .filter(({ noun, path }) => path.startsWith(FOR_OPERATORS) && !HIDDEN.has(noun))
+    .filter(({ noun, verb, path }) => path.startsWith(FOR_OPERATORS) && !HIDDEN.has(`${noun}.${verb}`))
   return {
     nouns: [...new Set(operations.map(({ noun }) => noun))],
     of: (noun) => operations.filter((one) => one.noun === noun),

@@ -1,7 +1,8 @@
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
 import type { Answer } from './call-api.ts'
-import { type Io, printLine, remark } from './io.ts'
-import { type Catalogue, entryOf, type Operation } from './operations.ts'
+import { headingOf, plain } from './cells.ts'
+import { coloured, type Io, printLine, remark } from './io.ts'
+import { type Catalogue, entryOf, type Operation, type Schema } from './operations.ts'
 import type { List, Resource } from './pages.ts'
 import { printFields, printTable } from './print-table.ts'
 
@@ -59,23 +60,29 @@ function scalarsOf(operation: Operation): string[] {
 function printResource(io: Io, resource: Resource, asked: Asked): void {
   const secrets = secretsOf(asked)
   if (asked.output.quiet) printLine(io, idOf(resource))
-  else printParts(io, resource, secrets)
+  else printParts(io, resource, { secrets, documents: documentsOf(asked, resource) })
   for (const name of secrets) {
     // Even where only the id is wanted the secret must not be lost: it cannot be read again.
     if (asked.output.quiet) remark(io, `${name}  ${resource[name]}`)
     remark(io, `${name} is shown this once; keep it now.`)
     const { noun } = asked.operation
-    const verb = ['regenerate', 'rotate-secret'].find((one) => asked.catalogue.find(noun, one))
+    const verb = ['regenerate', 'rotate'].find((one) => asked.catalogue.find(noun, one))
     if (verb) remark(io, `A new one: jeton ${noun} ${verb} ${idOf(resource)}`)
   }
 }
 
-/** Fields first, then what it holds several of, as tables; secrets last, where the eye is. */
-function printParts(io: Io, resource: Resource, secrets: readonly string[]): void {
+interface Apart {
+  readonly secrets: readonly string[]
+  readonly documents: readonly string[]
+}
+
+/** Long documents first, then the fields, secrets last of them, then what it holds several of, as tables: the eye is at the end. */
+function printParts(io: Io, resource: Resource, { secrets, documents }: Apart): void {
   const isTable = (value: unknown) => Array.isArray(value) && typeof value[0] === 'object'
-  const shown = Object.entries(resource).filter(([name]) => name !== 'object')
+  const shown = Object.entries(resource).filter(([name]) => name !== 'object' && !documents.includes(name))
   const fields = shown.filter(([name, value]) => !isTable(value) && !secrets.includes(name))
   const last = secrets.map((name) => [name, resource[name]])
+  for (const name of documents) printDocument(io, name, resource[name])
   printFields(io, Object.fromEntries([...fields, ...last]))
   for (const [, value] of shown.filter(([, value]) => isTable(value))) {
     const rows = value as Resource[]
@@ -84,9 +91,29 @@ function printParts(io: Io, resource: Resource, secrets: readonly string[]): voi
   }
 }
 
+/** Easy to read for people; for programs on one line, like any field. */
+function printDocument(io: Io, name: string, value: unknown): void {
+  const pretty = () => JSON.stringify(value, null, 2).split('\n').map(plain)
+  const lines = io.isTTY
+    ? [coloured(io, 'dim', headingOf(name)), ...pretty(), '']
+    : [`${name}\t${plain(JSON.stringify(value))}`]
+  for (const line of lines) printLine(io, line)
+}
+
+/** What has no type of its own is JSON of any shape: the data of an event, what is sent. */
+function documentsOf({ operation }: Asked, resource: Resource): string[] {
+  const untyped = Object.entries(operation.answer?.properties ?? {}).filter(([, { type }]) => !type)
+  return untyped.map(([name]) => name).filter((name) => typeof resource[name] === 'object')
+}
+
+/** What kind of thing it is: the document gives the one value that it may have. */
+const objectOf = (properties: Schema['properties']): string | undefined => properties?.object?.enum?.[0]
+
 /** What an answer has that reading the same resource later does not show. */
 function secretsOf({ operation, catalogue }: Asked): string[] {
   const show = catalogue.find(operation.noun, 'show')?.answer?.properties
-  if (!show || operation.verb === 'show') return []
-  return Object.keys(operation.answer?.properties ?? {}).filter((name) => !(name in show))
+  const answer = operation.answer?.properties ?? {}
+  // The answer may be about something else: a test of a webhook is a delivery.
+  if (!show || operation.verb === 'show' || objectOf(answer) !== objectOf(show)) return []
+  return Object.keys(answer).filter((name) => !(name in show))
 }

@@ -16,6 +16,13 @@ export function aligned(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => row.map(padded).join(GAP).trimEnd())
 }
 
+/** What a receiver answered, say: a cell that is not the last must not push the others out of sight. */
+const CELL_MOST = 80
+const fitting = (row: readonly string[]): string[] =>
+  row.map((cell, i) =>
+    cell.length > CELL_MOST && i < row.length - 1 ? `${cell.slice(0, CELL_MOST)}…` : cell,
+  )
+
 /** A table for people; for programs tabs and no heading, so that `cut` and `while read` just work. */
 export function printTable(io: Io, columns: readonly string[], rows: readonly Resource[]): void {
   const reader = readerOf(io)
@@ -24,7 +31,7 @@ export function printTable(io: Io, columns: readonly string[], rows: readonly Re
     for (const row of cells) printLine(io, row.join('\t'))
     return
   }
-  const [heading = '', ...lines] = aligned([columns.map(headingOf), ...cells])
+  const [heading = '', ...lines] = aligned([columns.map(headingOf), ...cells.map(fitting)])
   printLine(io, coloured(io, 'dim', heading))
   for (const line of lines) printLine(io, line)
 }

@@ -72,6 +72,9 @@ test('a new endpoint is a new command with its fields as flags', async () => {
     isTTY: false,
     readInput: async () => '',
     now: () => 0,
+    goLive: () => {
+      throw new Error('nothing here goes on')
+    },
   }
   const program = new JetonCommand('jeton')
   addResourceCommands(program, io, { catalogue: catalogueOf(DOCUMENT), extras: {} })

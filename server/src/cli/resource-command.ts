@@ -109,5 +109,5 @@ async function execute(io: Io, { catalogue, operation: typedOperation }: About, 
 
 async function everyPage(session: Session, request: Parameters<typeof wholeList>[1]) {
   const json = await wholeList(session, request)
-  return { status: 200, text: JSON.stringify(json), json }
+  return { status: 200, requestId: '', text: JSON.stringify(json), json }
 }

@@ -1,6 +1,6 @@
 import type { ApiRequest } from './call-api.ts'
 import { wrongUsage } from './exit.ts'
-import { dataOf, fieldsOf, flagOf, givenFor, type Options } from './fields.ts'
+import { asSent, dataOf, fieldsOf, flagOf, givenFor, type Options } from './fields.ts'
 import type { Operation } from './operations.ts'
 import { projectId, resolveReference, tokenReference } from './resolve.ts'
 import type { Session } from './session.ts'
@@ -40,9 +40,9 @@ async function bodyOf(
 ): Promise<unknown> {
   if (!body || method === 'DELETE') return undefined
   const given = typeof options.data === 'string' ? await dataOf(io, options.data) : {}
-  for (const { name } of fieldsOf(body)) {
-    const value = givenFor(options, name)
-    if (value !== undefined) given[name] = value
+  for (const field of fieldsOf(body)) {
+    const value = asSent(field, givenFor(options, field.name), io.now())
+    if (value !== undefined) given[field.name] = value
   }
   const missing = (body.required ?? []).filter((name) => given[name] === undefined)
   if (missing.length > 0) throw wrongUsage(`${missing.map(flagOf).join(' and ')} is needed.`)
@@ -62,8 +62,9 @@ async function queryOf(
   { options, project }: { options: Options; project: string | undefined },
 ): Promise<Record<string, string>> {
   const query: Record<string, string> = {}
-  for (const { name } of operation.query) {
-    const value = givenFor(options, name)
+  for (const field of operation.query) {
+    const { name } = field
+    const value = asSent(field, givenFor(options, name), session.io.now())
     if (value === undefined) continue
     const isNoun = session.catalogue.nouns.includes(name)
     query[name] = isNoun

@@ -2,6 +2,7 @@ import { type Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../app/version.ts'
 import { addAccessCommands } from './access-commands.ts'
 import { JetonCommand } from './command.ts'
+import { addReceiverCommands } from './event-commands.ts'
 import { EXIT, explainFailure } from './exit.ts'
 import type { Io } from './io.ts'
 import { addLoyaltyCommands } from './loyalty-commands.ts'
@@ -43,6 +44,7 @@ export function buildProgram(io: Io): JetonCommand {
   const catalogue = readCatalogue()
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
   addVerbsByHand(program, io)
+  addReceiverCommands(program.commandsGroup('Receive events'), io)
   addLoyaltyCommands(program.commandsGroup('Loyalty, with a key pair'), io)
   for (const noun of program.commands.filter((command) => catalogue.nouns.includes(command.name()))) {
     noun.usage('<verb> [options]').summary(noun.commands.map((verb) => verb.name()).join(' '))

@@ -12,14 +12,15 @@ import { type Config, readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
+import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
 
 /** Runs the service until it is told to stop. */
-export async function serve(): Promise<void> {
+export async function serve({ worker = true }: { worker?: boolean } = {}): Promise<void> {
   const config = readConfig(process.env)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
-  const parts = { config, clock: systemClock, log, interactive }
+  const parts = { config, clock: systemClock, log, interactive, worker }
   const several = config.JETON_WORKERS > 1
   const siblings = several ? linkToPrimary(systemClock) : undefined
   if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
@@ -47,19 +48,11 @@ export async function serve(): Promise<void> {
   if (several) await service.db.close()
 }
 
-/** The primary has made and tells what is made and told once. */
+/** What is made and told once, the primary makes and tells. */
 async function serveAsWorker(service: Service, primary: PrimaryLink, log: Log): Promise<void> {
-  let stopping = false
-  const stop = () => {
-    if (!stopping) void stopAndExit(service, log)
-    stopping = true
-  }
-  // Ctrl-C reaches every process of the terminal; the primary says when to stop.
-  process.on('SIGINT', () => undefined)
-  process.on('SIGTERM', stop)
-  stopOnBug(service, log)
-  primary.ready(await service.start())
-  primary.onStop(stop)
+  const urls = await service.start()
+  stopWithPrimary(service, primary, log)
+  primary.ready(urls)
 }
 
 async function facts(
@@ -111,32 +104,4 @@ async function logReady(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },
       'JETON_PUBLIC_URL is not set',
     )
-}
-
-type Stoppable = Pick<Service, 'stop'>
-
-function stopOnSignal(service: Stoppable, log: Log): void {
-  let stopping = false
-  stopOnBug(service, log)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      // The second time someone means it.
-      if (stopping) process.exit(1)
-      stopping = true
-      void stopAndExit(service, log)
-    })
-}
-
-/** A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew. */
-function stopOnBug(service: Stoppable, log: Log): void {
-  process.on('unhandledRejection', async (error) => {
-    log.fatal({ err: error }, 'bug')
-    await service.stop().catch(() => undefined)
-    process.exit(1)
-  })
-}
-
-async function stopAndExit(service: Stoppable, log: Log): Promise<void> {
-  await service.stop().catch((error) => log.error({ err: error }, 'stopping failed'))
-  process.exit(0)
 }

@@ -19,7 +19,17 @@ export function addServiceCommands(program: Command, io: Io): void {
         'JETON_WORKERS=4 jeton serve',
       ]),
     )
-    .action(async () => (await import('./serve.ts')).serve())
+    .option('--no-worker', 'leave the sending of events to others: jeton worker')
+    .action(async (options) => (await import('./serve.ts')).serve(options))
+
+  program
+    .command('worker')
+    .summary('only send events, beside services on the same store')
+    .description(
+      'Sends events until it is told to stop, and serves no API. Any number of workers share a store; `jeton serve` has one inside unless it is started with --no-worker. With JETON_MANAGEMENT_PORT it answers /health and /metrics there.',
+    )
+    .addHelpText('after', exampleText(['JETON_DATABASE_URL=postgres://… jeton worker']))
+    .action(async () => (await import('./worker.ts')).work())
 
   program
     .command('migrate')

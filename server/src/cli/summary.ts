@@ -65,8 +65,13 @@ function thingsToTry({ first, url }: StartFacts): string[] {
     '       -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
     `       -d '{"reward":{"id":"${rewardId}"}}'`,
     '',
-    '  3  See the key and its tokens:             npx jeton key list',
-    '  4  Block it, and its tokens are dead:      npx jeton key block Quickstart',
+    '  3  Receive events on this machine, and cause one:',
+    '',
+    '     npx jeton listen --forward-to localhost:3000/hook',
+    '     npx jeton trigger redemption',
+    '',
+    '  4  See the key and its tokens:             npx jeton key list',
+    '  5  Block it, and its tokens are dead:      npx jeton key block Quickstart',
     '     It may issue new ones again:            npx jeton key unblock Quickstart',
   ]
 }

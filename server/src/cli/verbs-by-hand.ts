@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addConnectionOptions } from './connection.ts'
+import { addEventVerbs } from './event-commands.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
 import { addOutputOptions, type Extra } from './resource-command.ts'
@@ -10,6 +11,7 @@ export function addVerbsByHand(program: Command, io: Io): void {
   addProjectUse(noun('project'), io)
   addTokenIssue(noun('token'), io)
   addTokenIntrospect(noun('token'), io)
+  addEventVerbs(noun('event'), io)
 }
 
 function addProjectUse(project: Command, io: Io): void {

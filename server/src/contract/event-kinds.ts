@@ -18,6 +18,15 @@ export const EVENT_KINDS = {
 
 export type EventKind = keyof typeof EVENT_KINDS
 
+/** Receivers tell a test by its type: nothing real carries it, and nobody subscribes to it. */
+export const TEST_EVENT = 'webhook.test'
+
+/** What an event on record may be. */
+export type StoredKind = EventKind | typeof TEST_EVENT
+
+/** As receivers read it in `event.type`. */
+export const wireOf = (kind: StoredKind): string => (kind === TEST_EVENT ? kind : EVENT_KINDS[kind].wire)
+
 export const EVENT_KIND_VALUES = Object.keys(EVENT_KINDS) as EventKind[]
 
 export const REWARD_REDEMPTION_COMPLETED: EventKind = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'

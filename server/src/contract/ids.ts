@@ -18,6 +18,8 @@ export const ID_PREFIX = {
   event: 'evcus_',
   webhook: 'wh_',
   distribution: 'distr_',
+  delivery: 'whs_',
+  publication: 'pub_',
 } as const
 
 /** Credentials carry a prefix and a checksum, so that scanners find leaked ones. */

@@ -15,7 +15,7 @@ eachEngine((engine) => {
   let pair: Pair
   const { log, text: logged } = capturedLog({ level: 'debug' })
   beforeAll(async () => {
-    service = await startTimedService(engine, { log })
+    service = await startTimedService(engine, { log, worker: false })
     project = await service.project('Club')
     pair = await service.key(project.id, { name: 'pos', permissions: ['redemptions'] })
   })

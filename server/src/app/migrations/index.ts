@@ -2,6 +2,7 @@ import type { Migration } from '../../platform/database/index.ts'
 import { foundation } from './0001-foundation.ts'
 import { loyalty } from './0002-loyalty.ts'
 import { events } from './0003-events.ts'
+import { deliveries } from './0004-deliveries.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
-export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events]
+export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries]

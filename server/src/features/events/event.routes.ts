@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { type StoredKind, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { notFound } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
@@ -49,7 +50,7 @@ const EventSchema = Type.Object({
 
 const Filter = strict({
   ...CursorQuery,
-  kind: filterField('Kind, in either of its forms.'),
+  kind: filterField('Kind, in either of its forms, or `webhook.test`.'),
   entity: filterField('Id of the customer.'),
 })
 
@@ -57,6 +58,8 @@ const shape = {
   item: eventHeadView,
   position: (row: EventHead) => ({ at: row.created_at, id: row.id }),
 }
+
+const storedKindOf = (name: string): StoredKind => (name === TEST_EVENT ? name : requireEventKind(name))
 
 export function eventRoutes(app: App, { db }: { db: Database }): void {
   const config = { access: 'operator', management: true } as const
@@ -80,7 +83,7 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
     },
     async ({ params, query }) => {
       const project = await requireProject(db, params.project_id)
-      const kind = query.kind === undefined ? undefined : requireEventKind(query.kind)
+      const kind = query.kind === undefined ? undefined : storedKindOf(query.kind)
       const page = pageOf(query)
       const filter = { projectId: project.id, kind, entity: query.entity }
       return listAnswer(await listEventRows(db, filter, page), page, shape)

@@ -1,11 +1,11 @@
-import type { EventChannel, EventKind } from '../../contract/event-kinds.ts'
+import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface EventRow {
   project_id: string
   id: string
-  kind: EventKind
+  kind: StoredKind
   /** Of the specification that `data` follows. */
   version: string
   /** The customer that it is about. */
@@ -47,9 +47,62 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
+/** The oldest events whose deliveries are still to be written; what another worker holds is left out. */
+export const claimWaitingEvents = (tx: Transaction, most: number): Promise<EventRow[]> =>
+  tx
+    .claim(
+      tx
+        .write<EventTables>()
+        .selectFrom('events')
+        .selectAll()
+        .where('fanned_out_at', 'is', null)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(most),
+    )
+    .execute()
+
+/** Ids of what waits in a project; at most `most`. */
+export async function listWaitingEventIds(
+  reader: Reader,
+  projectId: string,
+  most: number,
+): Promise<string[]> {
+  const rows = await reader
+    .read<EventTables>()
+    .selectFrom('events')
+    .select('id')
+    .where('fanned_out_at', 'is', null)
+    .where('project_id', '=', projectId)
+    .limit(most)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** By project, since that is how they are found; a batch seldom holds many. */
+export async function markFannedOut(
+  tx: Transaction,
+  events: readonly EventRow[],
+  now: number,
+): Promise<void> {
+  const byProject = Map.groupBy(events, ({ project_id }) => project_id)
+  for (const [projectId, rows] of byProject)
+    await tx
+      .write<EventTables>()
+      .updateTable('events')
+      .set({ fanned_out_at: now })
+      .where('project_id', '=', projectId)
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      )
+      .execute()
+}
+
 export interface EventFilter {
   readonly projectId: string
-  readonly kind?: EventKind | undefined
+  readonly kind?: StoredKind | undefined
   readonly entity?: string | undefined
 }
 

@@ -1,4 +1,10 @@
-import { EVENT_KIND_VALUES, EVENT_KINDS, type EventKind, eventKindOf } from '../../contract/event-kinds.ts'
+import {
+  EVENT_KIND_VALUES,
+  EVENT_KINDS,
+  type EventKind,
+  eventKindOf,
+  wireOf,
+} from '../../contract/event-kinds.ts'
 import { Problem } from '../../contract/problem.ts'
 import { didYouMean } from '../../platform/closest.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
@@ -14,7 +20,7 @@ export const eventHeadView = (row: EventHead) => ({
   id: row.id,
   object: 'event' as const,
   kind: row.kind,
-  type: EVENT_KINDS[row.kind].wire,
+  type: wireOf(row.kind),
   version: row.version,
   entity_id: row.entity_id,
   campaign_id: row.campaign_id,

@@ -1,9 +1,19 @@
 /** Events: what has happened, exactly as it will be told. It never knows who is told, and never changes an event. */
 export { eventRoutes } from './event.routes.ts'
-export { EVENTS_WRITTEN, type EventRow, type EventTables, findEvent } from './event.store.ts'
+export {
+  claimWaitingEvents,
+  EVENTS_WRITTEN,
+  type EventRow,
+  type EventTables,
+  findEvent,
+  insertEvent,
+  listWaitingEventIds,
+  markFannedOut,
+} from './event.store.ts'
 export { eventSource, requireEventKind } from './event.ts'
 export { EVENT_SCHEMAS } from './event-schemas.ts'
+export { listOldEvents, listProjectsWithEventsBefore, type OldEvents } from './old-event.store.ts'
 export { removeEventsOfProject } from './remove-events.ts'
 export { reportRoutes } from './report.routes.ts'
 export { eventSchemaRoutes, schemaText } from './schema.routes.ts'
-export { type NewEvent, type WrittenEvent, writeEvent } from './write-event.ts'
+export { type NewEvent, newEventId, type WrittenEvent, writeEvent } from './write-event.ts'

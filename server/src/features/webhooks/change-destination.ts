@@ -30,13 +30,13 @@ type Difference = Partial<DestinationRow> | null
 
 /** Every change of a destination: its row locked, the audit entry and the wake-up in the same transaction. */
 export const changeDestination = (
-  deps: DestinationDeps,
+  deps: Pick<DestinationDeps, 'db' | 'random'>,
   request: DestinationRequest,
   change: DestinationChange,
 ): Promise<DestinationRow> => deps.db.transaction((tx) => changeIn(deps, tx, request, change))
 
 async function changeIn(
-  deps: DestinationDeps,
+  deps: Pick<DestinationDeps, 'random'>,
   tx: Transaction,
   request: DestinationRequest,
   change: DestinationChange,

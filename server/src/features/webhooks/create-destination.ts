@@ -1,10 +1,12 @@
 import { ID_PREFIX } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import type { Reach } from '../../platform/outbound/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
+import { listWaitingEventIds } from '../events/index.ts'
 import { requireLockedProject } from '../projects/index.ts'
 import { type DestinationKind, type DestinationRow, insertDestination } from './destination.store.ts'
 import {
@@ -59,6 +61,9 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
     ...stored,
     previous_secret: null,
     previous_until: null,
+    failing_since: null,
+    released_at: null,
+    skips: JSON.stringify(await eventsBefore(tx, projectId)),
     created_at: await tx.now(),
     updated_at: await tx.now(),
     deleted_at: null,
@@ -73,6 +78,20 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
     after: destinationView(row),
   })
   return { row, secret: shown }
+}
+
+/** While more than this many events of a project wait to be fanned out, its destinations cannot be told which came before them. */
+const SKIPS_MOST = 10_000
+
+async function eventsBefore(tx: Transaction, projectId: string): Promise<string[]> {
+  const waiting = await listWaitingEventIds(tx, projectId, SKIPS_MOST + 1)
+  if (waiting.length > SKIPS_MOST)
+    throw new Problem('temporarily_unavailable', {
+      message: `More than ${SKIPS_MOST} events of this project wait to be sent out; a destination can be created once they are fewer.`,
+      details: 'Check that a worker runs (jeton serve, or jeton worker), and try again.',
+      headers: { 'retry-after': '5' },
+    })
+  return waiting
 }
 
 function storedFields(

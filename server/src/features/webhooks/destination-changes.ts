@@ -1,3 +1,4 @@
+import { Problem } from '../../contract/problem.ts'
 import { changeDestination, type DestinationRequest } from './change-destination.ts'
 import type { DestinationDeps } from './create-destination.ts'
 import { type DestinationRow, WITHOUT_SECRETS } from './destination.store.ts'
@@ -6,8 +7,14 @@ import { sealHeaders } from './extra-headers.ts'
 import { loyaltyCampaignId } from './loyalty-campaign.ts'
 import { makeSecret } from './signing-secret.ts'
 
-const ENABLED = { active: 1, disabled_reason: null }
-const DISABLED = { active: 0, disabled_reason: DISABLED_BY_OPERATOR }
+/** A new start: what was held goes out, and earlier failures no longer count against it. */
+const enabledAt = (now: number) => ({
+  active: 1,
+  disabled_reason: null,
+  released_at: now,
+  failing_since: null,
+})
+const disabledFor = (reason: string) => ({ active: 0, disabled_reason: reason, released_at: null })
 
 export const enableDestination = (
   deps: DestinationDeps,
@@ -15,7 +22,7 @@ export const enableDestination = (
 ): Promise<DestinationRow> =>
   changeDestination(deps, request, {
     action: 'enabled',
-    apply: (row) => (row.active === 1 ? null : ENABLED),
+    apply: (row, now) => (row.active === 1 ? null : enabledAt(now)),
   })
 
 /** One that Jeton disabled itself keeps its reason: it says more. */
@@ -25,8 +32,32 @@ export const disableDestination = (
 ): Promise<DestinationRow> =>
   changeDestination(deps, request, {
     action: 'disabled',
-    apply: (row) => (row.active === 0 ? null : DISABLED),
+    apply: (row) => (row.active === 0 ? null : disabledFor(DISABLED_BY_OPERATOR)),
   })
+
+/** By Jeton itself, on record like what an operator does. False where it was disabled or gone by then. */
+export async function disableUnreachable(
+  deps: Pick<DestinationDeps, 'db' | 'random'>,
+  { project_id, kind, id }: DestinationRow,
+  reason: string,
+): Promise<boolean> {
+  let changed = false
+  const actor = { type: 'system', id: 'delivery', address: null, requestId: null } as const
+  const change = {
+    action: 'disabled',
+    apply(row: DestinationRow) {
+      changed = row.active === 1
+      return changed ? disabledFor(reason) : null
+    },
+  }
+  try {
+    await changeDestination(deps, { projectId: project_id, kind, id, actor }, change)
+    return changed
+  } catch (error) {
+    if (error instanceof Problem && error.key === 'not_found') return false
+    throw error
+  }
+}
 
 export const deleteDestination = (
   deps: DestinationDeps,
@@ -63,19 +94,24 @@ export async function updateDestination(
   checkFields(deps.reach, fields)
   return changeDestination(deps, request, {
     action: 'updated',
-    async apply(row, _, tx) {
+    async apply(row, now, tx) {
       const { campaign_id } = fields
-      if (campaign_id === undefined) return differenceOf(deps, row, fields)
+      if (campaign_id === undefined) return differenceOf(deps, { row, fields, now })
       const id = await loyaltyCampaignId(tx, row.project_id, campaign_id)
-      return differenceOf(deps, row, { ...fields, campaign_id: id })
+      return differenceOf(deps, { row, fields: { ...fields, campaign_id: id }, now })
     },
   })
 }
 
+interface Update {
+  readonly row: DestinationRow
+  readonly fields: DestinationFields
+  readonly now: number
+}
+
 function differenceOf(
   { vault }: DestinationDeps,
-  row: DestinationRow,
-  fields: DestinationFields,
+  { row, fields, now }: Update,
 ): Partial<DestinationRow> | null {
   const { events, active, headers, ...plain } = fields
   const wanted: Partial<DestinationRow> = Object.fromEntries(
@@ -84,7 +120,7 @@ function differenceOf(
   if (events) wanted.events = kindsOf(events)
   if (headers) wanted.headers = sealHeaders(vault, row, headers)
   if (active !== undefined && active !== (row.active === 1))
-    Object.assign(wanted, active ? ENABLED : DISABLED)
+    Object.assign(wanted, active ? enabledAt(now) : disabledFor(DISABLED_BY_OPERATOR))
   const differs = Object.entries(wanted).some(([name, value]) => row[name as keyof DestinationRow] !== value)
   return differs ? wanted : null
 }

@@ -26,6 +26,15 @@ export interface DestinationRow {
   secret_last4: string
   previous_secret: string | null
   previous_until: number | null
+  /** Since when every attempt has failed; null after a success. */
+  failing_since: number | null
+  /** Enabled at this time, and what was held is still to be made due; null once that is done. */
+  released_at: number | null
+  /**
+   * JSON: ids of events that were written before it and not yet fanned out when it was made. By this, and not by
+   * clocks, which jump, the fan-out knows what it must not get.
+   */
+  skips: string
   created_at: number
   updated_at: number
   /** Stays for the record of what was sent to it, without its secrets. */
@@ -119,6 +128,40 @@ export async function updateDestinationRow(
     .where('id', '=', row.id)
     .execute()
   await tx.wake(DESTINATIONS_CHANGED)
+}
+
+/** Those of the projects that can still be sent to, enabled or not. */
+export const listLiveDestinations = (
+  reader: Reader,
+  projectIds: readonly string[],
+): Promise<DestinationRow[]> =>
+  reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .selectAll()
+    .where('project_id', 'in', projectIds)
+    .where('deleted_at', 'is', null)
+    .execute()
+
+/** Enabled lately, with what was held still to be made due. */
+export const listReleased = (reader: Reader): Promise<DestinationRow[]> =>
+  reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .selectAll()
+    .where('released_at', 'is not', null)
+    .execute()
+
+/** Unless it was enabled once more since it was read. */
+export async function finishRelease(tx: Transaction, row: DestinationRow): Promise<void> {
+  await tx
+    .write<DestinationTables>()
+    .updateTable('destinations')
+    .set({ released_at: null })
+    .where('project_id', '=', row.project_id)
+    .where('id', '=', row.id)
+    .where('released_at', '=', row.released_at)
+    .execute()
 }
 
 /** What a destination loses with its end. */

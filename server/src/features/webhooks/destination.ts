@@ -1,4 +1,4 @@
-import { EVENT_KIND_VALUES, type EventKind } from '../../contract/event-kinds.ts'
+import { EVENT_KIND_VALUES, type EventKind, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { Problem } from '../../contract/problem.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { checkTargetUrl, type Reach } from '../../platform/outbound/index.ts'
@@ -52,9 +52,6 @@ export const DISABLED_BY_OPERATOR = 'disabled by an operator'
 /** Kinds in one spelling, each once; all of them where none is named. */
 export const kindsOf = (names: readonly string[] = EVENT_KIND_VALUES): string =>
   JSON.stringify([...new Set(names.map(requireEventKind))])
-
-/** Receivers tell a test by its type: nothing real may carry it. */
-export const TEST_EVENT = 'webhook.test'
 
 /** Everything that can be said without the store. */
 export function checkFields(reach: Reach, fields: DestinationFields): void {

@@ -1,7 +1,19 @@
-/** Webhooks and distributions: where events are sent, and with which secret. Nobody imports it: what happens does not know who is told. */
+/** Webhooks and distributions: where events are sent, and with which secret. What happens never knows who is told: only `deliveries` imports it. */
 export { destinationRoutes } from './destination.routes.ts'
 export {
+  DESTINATIONS_CHANGED,
+  type DestinationKind,
+  type DestinationRow,
+  type DestinationTables,
   deleteDestinationsOfProject,
+  findDestination,
+  finishRelease,
   forgetPreviousSecrets,
+  listLiveDestinations,
+  listReleased,
   markDestinationsDeleted,
 } from './destination.store.ts'
+export { eventsOf } from './destination.ts'
+export { disableUnreachable } from './destination-changes.ts'
+export { openHeaders } from './extra-headers.ts'
+export { openSecrets } from './signing-secret.ts'

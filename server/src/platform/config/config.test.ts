@@ -113,6 +113,13 @@ const TABLE: Record<SettingName, Row> = {
   JETON_MANAGEMENT_ALLOW: ranges,
   JETON_TRUSTED_PROXIES: ranges,
   JETON_WEBHOOK_ALLOW: ranges,
+  JETON_RETENTION_DAYS: {
+    valid: [
+      ['1', 1],
+      ['3650', 3_650],
+    ],
+    invalid: ['0', '3651', '-1', '90d', '1.5'],
+  },
   JETON_CACHE_TOKENS: {
     valid: [
       ['1000', 1_000],

@@ -106,6 +106,11 @@ export const SETTINGS = {
     fallback: '',
     says: 'Where webhooks may be sent beside the public internet: private networks, or `127.0.0.0/8` for development. Plain `http` goes only there.',
   }),
+  JETON_RETENTION_DAYS: required({
+    kind: integer(1, 3650),
+    fallback: '90',
+    says: 'How many days events, deliveries and publications stay on record; a delivery counts from when it was delivered or given up. What is still to be sent stays, and its event with it.',
+  }),
   JETON_CACHE_TOKENS: required({
     kind: integer(1_000, 10_000_000),
     fallback: '100000',

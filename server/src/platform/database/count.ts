@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Reader } from './database.ts'
 
 /** Counting further would cost more than anyone learns from it: `total` of a list says at most this. */
-const COUNT_TO = 10_000
+export const COUNT_TO = 10_000
 
 /** How many rows a query has, up to 10,000. */
 export async function countUpTo(reader: Reader, query: unknown): Promise<number> {

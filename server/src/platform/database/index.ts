@@ -2,7 +2,7 @@
  * The seam between the stores and two engines. What differs between SQLite and PostgreSQL is known here and nowhere
  * else, but for the one batch program per engine that issues tokens.
  */
-export { countUpTo } from './count.ts'
+export { COUNT_TO, countUpTo } from './count.ts'
 export type {
   Database,
   PostgresDatabase,

@@ -38,10 +38,12 @@ export {
   isoTimeOrNull,
   listAnswer,
   listOf,
+  moment,
   type Page,
   PageQuery,
   pageOf,
   type Rows,
+  timeOf,
 } from './lists.ts'
 export { addErrorPages, addReference } from './reference.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'

@@ -11,22 +11,22 @@ export const PageQuery = {
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Page, from 1.' })),
 }
 
-const moment = (description: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: 40,
-      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
-      'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
-      description,
-    }),
-  )
+/** A point in time. The command line takes `6h` for it as well: `x-moment` tells it where. */
+export const moment = (description: string) =>
+  Type.String({
+    maxLength: 40,
+    pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+    'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+    'x-moment': true,
+    description,
+  })
 
 /** For what grows without bound: a cursor stays right while entries are added, and costs the same on every page. */
 export const CursorQuery = {
   ...PageQuery,
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before.' })),
-  from: moment('Earliest time, included.'),
-  to: moment('Latest time, not included.'),
+  from: Type.Optional(moment('Earliest time, included.')),
+  to: Type.Optional(moment('Latest time, not included.')),
 }
 
 export const listOf = <Item extends TSchema>(item: Item) =>
@@ -50,8 +50,8 @@ export interface Page {
 type Query = Static<ReturnType<typeof cursorSchema>>
 const cursorSchema = () => Type.Object(CursorQuery)
 
-function timeOf(text: string | undefined, name: string): number | undefined {
-  if (text === undefined) return undefined
+/** Epoch milliseconds of a `moment`. */
+export function timeOf(text: string, name: string): number {
   const at = Date.parse(text)
   if (Number.isNaN(at))
     throw new Problem('invalid_payload', { message: `${name} must be a time such as 2026-11-15T14:00:00Z.` })
@@ -62,7 +62,9 @@ export function pageOf(query: Query): Page {
   const limit = query.limit ?? DEFAULT_LIMIT
   const before = query.cursor === undefined ? undefined : decodeCursor(query.cursor)
   const offset = before ? 0 : ((query.page ?? 1) - 1) * limit
-  return { limit, offset, before, from: timeOf(query.from, 'from'), to: timeOf(query.to, 'to') }
+  const from = query.from === undefined ? undefined : timeOf(query.from, 'from')
+  const to = query.to === undefined ? undefined : timeOf(query.to, 'to')
+  return { limit, offset, before, from, to }
 }
 
 /** Rows of one page: `rows` may hold one more than `limit`, which tells that there is a next page. */

@@ -182,6 +182,12 @@ describe('a target address that can never be sent to is refused with the way out
     expect(said).toContain(wayOut)
   })
 
+  test('on this machine with the command that brings events there', () => {
+    expect(refusalOf('http://localhost:3000/x')).toContain('jeton listen --forward-to localhost:3000. ')
+    expect(refusalOf('https://127.1:8443/x')).toContain('jeton listen --forward-to https://127.0.0.1:8443. ')
+    expect(refusalOf('https://10.0.0.4/x')).not.toContain('jeton listen')
+  })
+
   test('and stays refused where only something else is allowed', () => {
     expect(refusalOf('https://10.0.0.4/', '192.168.0.0/16')).toContain('a private address')
     expect(refusalOf('http://localhost/', '10.0.0.0/8')).toContain('on this machine')

@@ -9,7 +9,7 @@ const bad = (message: string, details: string): Problem =>
 const EXAMPLE = 'Use an address such as https://hooks.example.com/jeton.'
 
 /** What cannot be a public name: RFC 6761, RFC 6762 and ICANN's .internal. */
-const LOCAL_NAME = /(^|\.)(localhost|local|internal)$/
+export const LOCAL_NAME = /(^|\.)(localhost|local|internal)$/
 const LOOPBACK_NAME = /(^|\.)localhost$/
 const NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
@@ -36,8 +36,12 @@ function parse(text: string): URL {
 
 function refusal(url: URL, found: Exclude<AddressClass, 'public'>, range: string): Problem {
   const why = `${shown(url)} is ${CLASS_WORDS[found]}; Jeton sends only to public addresses.`
-  return bad(why, `To allow it: JETON_WEBHOOK_ALLOW=${range}`)
+  const instead = found === 'loopback' ? `For development: jeton listen --forward-to ${typed(url)}. ` : ''
+  return bad(why, `${instead}To allow it: JETON_WEBHOOK_ALLOW=${range}`)
 }
+
+/** Where http is understood it need not be said. */
+const typed = (url: URL): string => (url.protocol === 'http:' ? url.host : shown(url))
 
 function checkLiteral(url: URL, address: string, reach: Reach): void {
   const verdict = reach.judge(address)

@@ -14,6 +14,9 @@ export interface Periodic {
   stop(): Promise<void>
 }
 
+/** Without a reason of ours every wake-up would make an error with its stack. */
+const WOKEN = 'woken'
+
 /** Runs a job again and again, never twice at once. A failure is logged and the next turn tries again. */
 export function startPeriodic({ clock, log }: { clock: Clock; log: Log }, job: Job): Periodic {
   let stopped = false
@@ -43,10 +46,10 @@ export function startPeriodic({ clock, log }: { clock: Clock; log: Log }, job: J
 
   const done = loop()
   return {
-    soon: () => alarm.abort(),
+    soon: () => alarm.abort(WOKEN),
     async stop() {
       stopped = true
-      alarm.abort()
+      alarm.abort(WOKEN)
       await done
     },
   }

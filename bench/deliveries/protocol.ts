@@ -1,0 +1,34 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the receiver has seen since it was last reset. */
+export interface FromReceiver {
+  readonly count: number
+  /** From the first to the last. */
+  readonly seconds: number
+  readonly delaysMs: number[]
+}
+
+/** What the bare loop posts, and where. */
+export interface BareTask {
+  readonly urls: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly count: number
+  readonly connections: number
+}
+
+export function announceUrl(server: Server): void {
+  process.on('disconnect', () => process.exit(1))
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    process.send!(`http://127.0.0.1:${port}`)
+  })
+}
+
+export const heard = <T>(child: ChildProcess): Promise<T> =>
+  new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`ended with ${code}`)))
+    child.once('message', (message) => resolve(message as T))
+  })

@@ -1,0 +1,31 @@
+/** Takes what is sent, answers 204, and tells how many came, from when to when, and how old the events were. */
+import { createServer } from 'node:http'
+import { announceUrl, type FromReceiver } from './protocol.ts'
+
+let count = 0
+let firstAt = 0
+let lastAt = 0
+let delaysMs: number[] = []
+/** Parsing costs: only where delays are asked for. */
+let timing = false
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk) => chunks.push(chunk))
+  request.on('end', () => {
+    lastAt = performance.now()
+    if (count++ === 0) firstAt = lastAt
+    if (timing)
+      delaysMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).event.created_at))
+    response.writeHead(204).end()
+  })
+})
+
+process.on('message', (asked: { reset?: true; timing?: boolean }) => {
+  process.send!({ count, seconds: (lastAt - firstAt) / 1000, delaysMs } satisfies FromReceiver)
+  if (asked.timing !== undefined) timing = asked.timing
+  if (!asked.reset) return
+  count = 0
+  delaysMs = []
+})
+announceUrl(server)

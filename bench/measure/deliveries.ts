@@ -1,0 +1,189 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { redemptionData } from '../../server/test/reported-redemption.ts'
+import { fillDeliveries } from '../deliveries/fill.ts'
+import { type BareTask, type FromReceiver, heard } from '../deliveries/protocol.ts'
+import { shownCount, shownMs } from '../shown.ts'
+import type { Engine, Store } from '../stores.ts'
+import { type Bench, median } from './load-subject.ts'
+
+export const DESTINATIONS = [1, 10, 1_000] as const
+const DELIVERIES = 20_000
+const DELIVERIES_QUICK = 4_000
+/** As many as one destination gets when all goes well. */
+const CONNECTIONS = 64
+const IDLE_EVENTS = 200
+const BINARY = fileURLToPath(new URL('../../server/bin/jeton.js', import.meta.url))
+
+export interface DeliveryRow {
+  readonly engine: Engine
+  readonly destinations: number
+  readonly perSecond: number
+  readonly barePerSecond: number
+  /** Of the bare loop in the same round; the median of the rounds. */
+  readonly ratio: number
+}
+
+export interface IdleRow {
+  readonly engine: Engine
+  /** From the commit of an event to its arrival, one at a time. */
+  readonly medianMs: number
+  readonly p99Ms: number
+}
+
+const entry = (name: string) => fileURLToPath(new URL(`../deliveries/${name}.ts`, import.meta.url))
+
+async function withReceiver<T>(work: (url: string, ask: Ask) => Promise<T>): Promise<T> {
+  const child = fork(entry('receiver'))
+  try {
+    const url = await heard<string>(child)
+    const ask: Ask = (message) => {
+      const answer = heard<FromReceiver>(child)
+      child.send(message)
+      return answer
+    }
+    return await work(url, ask)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+type Ask = (message: { reset?: true; timing?: boolean }) => Promise<FromReceiver>
+
+async function untilReceived(ask: Ask, count: number): Promise<FromReceiver> {
+  for (;;) {
+    const seen = await ask({})
+    if (seen.count >= count) return seen
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** What may be reached, and with what secrets are kept. */
+const settings = (store: Store): Record<string, string> => ({
+  ...store.env,
+  JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
+  JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  JETON_LOG_LEVEL: 'warn',
+})
+
+const rateOf = ({ count, seconds }: FromReceiver): number => (count - 1) / seconds
+
+const urlsOf = (url: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${url}/hooks/${i}`)
+
+async function bareLoop(url: string, ask: Ask, destinations: number, count: number): Promise<number> {
+  const child = fork(entry('bare'))
+  const task: BareTask = {
+    urls: urlsOf(url, destinations),
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...redemptionData(), envelope: 'x'.repeat(700) }),
+    count,
+    connections: CONNECTIONS,
+  }
+  const done = heard(child)
+  child.send(task)
+  await done
+  child.kill()
+  const rate = rateOf(await untilReceived(ask, count))
+  await ask({ reset: true })
+  return rate
+}
+
+async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Promise<number> {
+  const { url, ask, destinations, count } = sending
+  const store = await bench.stores.fresh(engine)
+  const env = settings(store)
+  let child: ChildProcess | undefined
+  try {
+    await fillDeliveries({ ...store, env }, { urls: urlsOf(url, destinations), events: count / destinations })
+    child = spawn(process.execPath, [BINARY, 'worker'], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const rate = rateOf(await untilReceived(ask, count))
+    await ask({ reset: true })
+    return rate
+  } finally {
+    await ended(child)
+    await store.drop()
+  }
+}
+
+interface Sending {
+  readonly url: string
+  readonly ask: Ask
+  readonly destinations: number
+  readonly count: number
+}
+
+const ended = (child: ChildProcess | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (!child) return resolve()
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+
+/** Everything that waits is sent to a local receiver, beside a loop that does nothing but post the same bytes. */
+export const measureDeliveries = (bench: Bench, engine: Engine): Promise<DeliveryRow[]> =>
+  withReceiver(async (url, ask) => {
+    const count = bench.quick ? DELIVERIES_QUICK : DELIVERIES
+    const rows: DeliveryRow[] = []
+    for (const destinations of DESTINATIONS) {
+      const rounds: { jeton: number; bare: number }[] = []
+      for (let i = 1; i <= bench.rounds; i++) {
+        const bare = await bareLoop(url, ask, destinations, count)
+        const jeton = await jetonWorker(bench, engine, { url, ask, destinations, count })
+        rounds.push({ jeton, bare })
+        bench.say(
+          `deliveries ${i} of ${bench.rounds}: ${engine}, ${shownCount(destinations)} destinations: ${shownCount(jeton)}/s, the bare loop ${shownCount(bare)}/s`,
+        )
+      }
+      rows.push({
+        engine,
+        destinations,
+        perSecond: median(rounds.map(({ jeton }) => jeton)),
+        barePerSecond: median(rounds.map(({ bare }) => bare)),
+        ratio: median(rounds.map(({ jeton, bare }) => jeton / bare)),
+      })
+    }
+    return rows
+  })
+
+/** One event at a time, each after the one before has arrived. */
+export const measureIdleDelay = (bench: Bench, engine: Engine): Promise<IdleRow[]> =>
+  withReceiver(async (url, ask) => {
+    const store = await bench.stores.fresh(engine)
+    const env = settings(store)
+    const { id, secret } = await fillDeliveries({ ...store, env }, { urls: urlsOf(url, 1), events: 0 })
+    const child = spawn(process.execPath, [BINARY, 'serve'], {
+      env: { PATH: process.env.PATH, HOME: bench.stores.folder, ...env, JETON_LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      const service = await new Promise<string>((resolve) => {
+        let said = ''
+        child.stdout!.on('data', (text) => {
+          said += text
+          const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)
+          if (found) resolve(found[0])
+        })
+      })
+      await ask({ reset: true, timing: true })
+      for (let i = 0; i < IDLE_EVENTS; i++) {
+        await fetch(`${service}/v1/redemptions/rewards`, {
+          method: 'POST',
+          headers: { 'x-app-id': id, 'x-app-token': secret, 'content-type': 'application/json' },
+          body: JSON.stringify({ source_id: `idle-${i}`, data: redemptionData() }),
+        })
+        await untilReceived(ask, i + 1)
+      }
+      const delays = (await ask({})).delaysMs.sort((a, b) => a - b)
+      const row = { engine, medianMs: median(delays), p99Ms: delays[Math.floor(delays.length * 0.99)]! }
+      bench.say(`deliveries when idle: ${engine}: median ${shownMs(row.medianMs)}, p99 ${shownMs(row.p99Ms)}`)
+      return [row]
+    } finally {
+      await ended(child)
+      await store.drop()
+    }
+  })

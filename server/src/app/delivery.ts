@@ -1,0 +1,40 @@
+import { sendDelivery, startDelivery } from '../features/deliveries/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import type { Vault } from '../platform/encryption.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { createReach, createSender } from '../platform/outbound/index.ts'
+import { randomBytes } from '../platform/secrets.ts'
+import { VERSION } from './version.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  readonly db: Database
+  readonly vault: Vault
+  readonly metrics: Metrics
+}
+
+/** The worker with its sockets: inside `jeton serve`, and alone in `jeton worker`. */
+export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
+  const reach = createReach(config.JETON_WEBHOOK_ALLOW)
+  const sender = createSender({ reach, userAgent: `Jeton/${VERSION}` })
+  const delivery = startDelivery({
+    ...parts,
+    random: randomBytes,
+    send: (outgoing) => sendDelivery({ sender, vault }, outgoing),
+  })
+  return {
+    async stop() {
+      await delivery
+        .stop()
+        .catch((error) =>
+          parts.log.warn({ reason: (error as Error).message }, 'what was sent last is sent again'),
+        )
+      await sender.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { Problem } from '../contract/problem.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import { createHttp, type Http } from '../platform/http/index.ts'
+import type { Log } from '../platform/log.ts'
+import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
+import { openStore, openVault } from './compose.ts'
+import { startSending } from './delivery.ts'
+import { healthRoutes, metricsRoute } from './health.routes.ts'
+import { listen, placesOf } from './listen.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Worker {
+  readonly db: Database
+  /** Where probes and metrics are found; undefined without JETON_MANAGEMENT_PORT. */
+  readonly url: string | undefined
+  stop(): Promise<void>
+}
+
+/** Only the sending of events, beside services that share its store. */
+export async function startWorker(parts: Parts): Promise<Worker> {
+  const { config } = parts
+  const metrics = createMetrics()
+  addProcessMetrics(metrics)
+  const { db } = await openStore(parts)
+  const vault = await openVault(db, config)
+  const [, place] = placesOf(config)
+  const probes = place && createProbes()
+  const url = probes && (await listen(probes.app, place!))
+  const sending = startSending({ ...parts, db, vault, metrics })
+
+  function createProbes(): Http {
+    // There is nothing to open with a credential here.
+    const refuse = async () => {
+      throw new Problem('not_found', { message: 'A worker serves no API.' })
+    }
+    const http = createHttp({
+      ...parts,
+      metrics,
+      trustedProxies: config.JETON_TRUSTED_PROXIES,
+      managementAllow: config.JETON_MANAGEMENT_ALLOW,
+      requestLogLevel: 'debug',
+      guards: { operator: refuse, scope: refuse },
+      onRefusal: () => undefined,
+      publicUrl: () => url ?? '',
+    })
+    healthRoutes(http.app, { isReady: () => true })
+    metricsRoute(http.app, { metricsText: async () => metrics.text() })
+    http.finish()
+    return http
+  }
+
+  return {
+    db,
+    url,
+    async stop() {
+      await probes?.stop()
+      await sending.stop()
+      await db.close()
+    },
+  }
+}

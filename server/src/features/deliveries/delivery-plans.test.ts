@@ -1,0 +1,173 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { Kysely, SqliteDialect } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newFolder } from '../../../test/command-line.ts'
+import { MIGRATIONS } from '../../app/migrations/index.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { migrate, openDatabase, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { pageOf } from '../../platform/http/index.ts'
+import { listOldEvents, listProjectsWithEventsBefore } from '../events/index.ts'
+import type { DeliveryStatus } from './delivery.ts'
+import { listExhausted } from './delivery-record.store.ts'
+import { listDeliveries } from './list-deliveries.ts'
+import {
+  deleteEventsAlone,
+  deleteSomeDeliveries,
+  deleteSomeOfProject,
+  listRemovable,
+  TABLES,
+} from './removal.store.ts'
+
+/**
+ * How SQLite finds what is asked for, with a million deliveries as with ten: it goes by the statement and the indexes,
+ * since nobody counts rows for it.
+ */
+let database: DatabaseSync
+const plans: string[] = []
+
+/** As Kysely wants a database; everything that is run through it is explained as well. */
+const explaining = {
+  prepare(sql: string) {
+    const explain = database.prepare(`explain query plan ${sql}`)
+    const statement = database.prepare(sql)
+    const run = (values: readonly unknown[]) => {
+      const steps = explain.all(...(values as SQLInputValue[])) as { detail: string }[]
+      plans.push(...steps.map(({ detail }) => detail))
+      return statement.all(...(values as SQLInputValue[]))
+    }
+    return {
+      reader: true,
+      all: run,
+      run: () => undefined as never,
+      iterate: () => [][Symbol.iterator]() as never,
+    }
+  },
+  close: () => undefined,
+}
+const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: explaining }) })
+const reader = { read: () => kysely } as never as Reader
+const same = (query: unknown) => query
+const tx = { read: () => kysely, write: () => kysely, lock: same, claim: same } as never as Transaction
+
+beforeAll(async () => {
+  const folder = newFolder('plans')
+  const db = await openDatabase({ clock: systemClock }, { url: undefined, pool: 2, folder })
+  await migrate(db, { migrations: MIGRATIONS, program: '0.1.0' })
+  await db.close()
+  database = new DatabaseSync(`${folder}/jeton.db`)
+  const destination = database.prepare(
+    `insert into destinations (project_id, id, kind, headers, target_url, events, active, secret, secret_last4,
+      created_at, updated_at, deleted_at) values ('p', ?, 'webhook', '{}', '', '[]', ?, '', '', 1, 1, ?)`,
+  )
+  const delivery = database.prepare(
+    `insert into deliveries (project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot,
+      created_at) values ('p', ?, 'e', ?, ?, '', '', 0, 0, 1)`,
+  )
+  const states: [number, number | null][] = [
+    [1, null],
+    [0, null],
+    [1, 5],
+  ]
+  for (let i = 0; i < 330; i++) {
+    destination.run(`d${i}`, ...states[i % 3]!)
+    for (const status of ['pending', 'delivered', 'exhausted']) delivery.run(`${status}${i}`, `d${i}`, status)
+  }
+})
+afterAll(() => database.close())
+
+async function planOf(work: () => Promise<unknown>): Promise<string[]> {
+  plans.length = 0
+  await work()
+  return [...new Set(plans.filter((step) => /^(SEARCH|SCAN)/.test(step)))]
+}
+const ofTable = (plan: readonly string[], table: RegExp) => plan.filter((step) => table.test(step))
+const DELIVERIES = /^\w+ (deliveries|x)\b/
+const EVENTS = /^\w+ events\b/
+
+const CURSOR = Buffer.from('5.whs_1').toString('base64url')
+const PAGES = [
+  {},
+  { limit: 2, page: 3 },
+  { cursor: CURSOR },
+  { from: '2026-01-01', to: '2026-02-01', cursor: CURSOR },
+]
+
+describe('a list reads no more than it shows', () => {
+  test.each(PAGES)('of all: by their time (%j)', async (page) => {
+    const plan = await planOf(() => listDeliveries(reader, { projectId: 'p' }, pageOf(page)))
+    // The total is counted to 10,000, in any index of the project.
+    const [found] = ofTable(plan, DELIVERIES).filter((step) => !step.includes('COVERING'))
+    expect(found).toContain('INDEX deliveries_newest (project_id=?')
+    if ('cursor' in page) expect(found).toContain('(created_at,id)<(?,?)')
+    for (const step of ofTable(plan, DELIVERIES)) expect(step).toContain('(project_id=?')
+  })
+
+  const statuses: DeliveryStatus[] = ['pending', 'delivered', 'held', 'exhausted', 'cancelled']
+  const narrowed = [
+    ...statuses.map((status) => ({ status })),
+    { destination: 'd1' },
+    { destination: 'd1', status: 'held' as const },
+  ]
+  test.each(narrowed)('by %j: by the runs of their destinations', async (filter) => {
+    for (const page of PAGES) {
+      const plan = await planOf(() => listDeliveries(reader, { projectId: 'p', ...filter }, pageOf(page)))
+      const steps = ofTable(plan, DELIVERIES)
+      expect(steps.length).toBeGreaterThan(0)
+      for (const step of steps)
+        expect(step).toMatch(
+          /INDEX (deliveries_listed \(project_id=\? AND status=\?|sqlite_autoindex_deliveries_1 \(project_id=\? AND id=\?\))/,
+        )
+      expect(steps.join()).toContain('AND destination_id=?')
+      if ('cursor' in page) expect(steps.join()).toContain('AND (created_at,id)<(?,?)')
+    }
+  })
+
+  test('of an event: by the event', async () => {
+    const plan = await planOf(() => listDeliveries(reader, { projectId: 'p', event: 'e' }, pageOf({})))
+    expect(ofTable(plan, DELIVERIES)).toEqual([
+      'SEARCH deliveries USING INDEX deliveries_of_event (project_id=? AND event_id=?)',
+    ])
+  })
+
+  test('of what is to be recovered: from where the page before ended', async () => {
+    const after = { created_at: 1, id: 'x' }
+    const plan = await planOf(() =>
+      listExhausted(reader, { projectId: 'p', destinationId: 'd1', after }, 500),
+    )
+    expect(plan).toEqual([
+      'SEARCH deliveries USING INDEX deliveries_listed (project_id=? AND status=? AND destination_id=? AND (created_at,id)>(?,?))',
+    ])
+  })
+})
+
+describe('a cleaning touches no more than it removes', () => {
+  const stretch = { projectId: 'p', eventIds: ['e', 'f'], before: 0 }
+
+  test('events are walked by their time, from where it ended', async () => {
+    const after = { created_at: 1, id: 'x' }
+    const plan = await planOf(() => listOldEvents(reader, { projectId: 'p', before: 5, after }, 200))
+    expect(plan).toEqual([
+      'SEARCH events USING COVERING INDEX events_newest (project_id=? AND (created_at,id)>(?,?) AND created_at<?)',
+    ])
+    const projects = await planOf(() => listProjectsWithEventsBefore(reader, 5))
+    expect(ofTable(projects, EVENTS)).toEqual([
+      'SEARCH events USING COVERING INDEX events_newest (project_id=?)',
+    ])
+  })
+
+  test.each([
+    ['looked at', () => listRemovable(reader, stretch)],
+    ['deleted', () => deleteSomeDeliveries(tx, stretch, 500)],
+    ['deleted with their event', () => deleteEventsAlone(tx, stretch)],
+  ])('deliveries are %s by their event, events by their id', async (_, work) => {
+    const plan = await planOf(work)
+    for (const step of ofTable(plan, DELIVERIES)) expect(step).toContain('deliveries_of_event')
+    for (const step of ofTable(plan, EVENTS)) expect(step).toContain('(project_id=? AND id=?)')
+    expect(ofTable(plan, DELIVERIES).length).toBeGreaterThan(0)
+  })
+
+  test.each(TABLES)('%s of a project that is gone are found by the project', async (table) => {
+    const plan = await planOf(() => deleteSomeOfProject(tx, table, { projectId: 'none', most: 500 }))
+    for (const step of plan) expect(step).toMatch(/^SEARCH .*\(project_id=\?/)
+  })
+})

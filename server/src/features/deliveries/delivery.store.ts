@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import {
+  type DestinationRow,
+  type DestinationTables,
+  finishRelease,
+  listReleased,
+} from '../webhooks/index.ts'
+import type { DeliveryRow, DeliveryTables, PublicationRow } from './delivery.ts'
+
+/** Topic of the wake-up after deliveries have become due. */
+export const DELIVERIES_DUE = 'deliveries'
+
+/** SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535. */
+const ROWS_AT_ONCE = 500
+
+function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) yield rows.slice(i, i + ROWS_AT_ONCE)
+}
+
+export async function insertDeliveries(tx: Transaction, rows: readonly DeliveryRow[]): Promise<void> {
+  for (const some of chunks(rows))
+    await tx.write<DeliveryTables>().insertInto('deliveries').values(some).execute()
+}
+
+export async function insertPublications(tx: Transaction, rows: readonly PublicationRow[]): Promise<void> {
+  for (const some of chunks(rows))
+    await tx.write<DeliveryTables>().insertInto('publications').values(some).execute()
+}
+
+/** What was held goes out once its destination is enabled, also what would have waited for its next time. In small transactions. */
+export async function releaseHeld(db: Database): Promise<boolean> {
+  const released = await listReleased(db)
+  for (const destination of released) {
+    let moved: number
+    do moved = await db.transaction((tx) => makeSomeDue(tx, destination))
+    while (moved === ROWS_AT_ONCE)
+    await db.transaction((tx) => finishRelease(tx, destination))
+  }
+  return released.length > 0
+}
+
+async function makeSomeDue(tx: Transaction, { project_id, id }: DestinationRow): Promise<number> {
+  const now = await tx.now()
+  const waiting = tx
+    .read<DeliveryTables>()
+    .selectFrom('deliveries')
+    .select('id')
+    .where('status', '=', sql.lit('pending'))
+    .where('project_id', '=', project_id)
+    .where('destination_id', '=', id)
+    .where('next_attempt_at', '>', now)
+    .where('claim_id', 'is', null)
+    .limit(ROWS_AT_ONCE)
+  const { numUpdatedRows } = await tx
+    .write<DeliveryTables>()
+    .updateTable('deliveries')
+    .set({ next_attempt_at: now })
+    .where('project_id', '=', project_id)
+    .where('id', 'in', waiting)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** More than this many in one queue are not counted one by one. */
+const COUNTED_MOST = 1_000
+
+export interface Backlog {
+  /** Up to 1,000 of each destination are counted. */
+  readonly due: number
+  readonly oldestDueAt: number | null
+}
+
+/** What should have gone out by now; held and cancelled are not due. One seek for each destination and what it counts. */
+export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
+  const row = await reader
+    .read<DeliveryTables & DestinationTables>()
+    .selectFrom((from) =>
+      from
+        .selectFrom('destinations as d')
+        .where('d.active', '=', 1)
+        .where('d.deleted_at', 'is', null)
+        .select((eb) => {
+          const due = eb
+            .selectFrom('deliveries as x')
+            .where('x.status', '=', sql.lit('pending'))
+            .whereRef('x.project_id', '=', 'd.project_id')
+            .whereRef('x.destination_id', '=', 'd.id')
+            .where('x.next_attempt_at', '<=', now)
+          // While it is claimed the lease stands here, and it lies ahead.
+          const some = due.select('x.id').limit(COUNTED_MOST).as('some')
+          return [
+            due.select(({ fn }) => fn.min('x.next_attempt_at').as('at')).as('oldest'),
+            eb.selectFrom(some).select(eb.fn.countAll<number>().as('n')).as('count'),
+          ]
+        })
+        .as('queues'),
+    )
+    .select((eb) => [eb.fn.sum<number>('count').as('due'), eb.fn.min('oldest').as('oldest')])
+    .executeTakeFirstOrThrow()
+  return { due: Number(row.due ?? 0), oldestDueAt: row.oldest ?? null }
+}

@@ -1,0 +1,145 @@
+import type { SqlConnection } from '../../platform/database/index.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import {
+  type Claimed,
+  type ClaimedEvent,
+  type ExchangeInput,
+  type ExchangeOutput,
+  LEASE_MS,
+  WALK_MOST,
+} from './exchange.ts'
+
+/** One statement, so that it is one transaction: the deliveries, their attempts, and how the destinations fare. */
+const SETTLE = `
+with ended as (
+  select * from json_to_recordset($1::text::json) as e(project_id text, id text, claim_id text, status text, slot bigint,
+    first_attempt_at bigint, next_attempt_at bigint, attempt json)
+),
+settled as (
+  update deliveries d set status = e.status, slot = e.slot, first_attempt_at = e.first_attempt_at,
+    next_attempt_at = e.next_attempt_at, settled_at = case when e.status <> 'pending' then jeton_now() end,
+    attempts_made = d.attempts_made + 1, claim_id = null
+  from ended e where d.project_id = e.project_id and d.id = e.id and d.claim_id = e.claim_id
+  returning d.project_id, d.id, d.attempts_made, e.attempt
+),
+failing as (
+  update destinations d set failing_since = jeton_now()
+  from json_to_recordset($2::text::json) as f(project_id text, id text)
+  where d.project_id = f.project_id and d.id = f.id and d.failing_since is null
+),
+recovered as (
+  update destinations d set failing_since = null
+  from json_to_recordset($3::text::json) as r(project_id text, id text)
+  where d.project_id = r.project_id and d.id = r.id and d.failing_since is not null
+)
+insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
+select s.project_id, s.id, s.attempts_made, a.at, a.duration_ms, a.status, a.response_body, a.error
+from settled s cross join lateral
+  json_to_record(s.attempt) as a(at bigint, duration_ms bigint, status bigint, response_body text, error text)`
+
+/**
+ * Walks from queue to queue by the index, never through one, and takes from each what there is room for. Rows that
+ * another worker is taking at this moment are left out.
+ */
+const NEXT_QUEUE = (project: string, id: string) => `
+  select project_id, destination_id from deliveries
+  where status = 'pending' and (project_id, destination_id) > (${project}, ${id})
+  order by project_id, destination_id limit 1`
+const CLAIM = `
+with recursive walk(project_id, destination_id, n) as (
+  (select q.project_id, q.destination_id, 1 from (${NEXT_QUEUE('$1::text', '$2::text')}) q)
+  union all
+  select q.project_id, q.destination_id, w.n + 1
+  from walk w cross join lateral (${NEXT_QUEUE('w.project_id', 'w.destination_id')}) q
+  where w.n < ${WALK_MOST}
+),
+clock as (select jeton_now() as now),
+rooms as (select * from json_to_recordset($3::text::json) as r(project_id text, id text, room bigint)),
+found as (
+  select w.project_id, x.id, x.due, w.n from walk w
+  join destinations d
+    on d.project_id = w.project_id and d.id = w.destination_id and d.active = 1 and d.deleted_at is null
+  left join rooms r on r.project_id = w.project_id and r.id = w.destination_id
+  cross join lateral (
+    select id, next_attempt_at as due from deliveries
+    where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
+      and next_attempt_at <= (select now from clock)
+    order by next_attempt_at limit coalesce(r.room, $4::bigint) for update skip locked
+  ) x
+  limit $5::bigint
+),
+taken as (
+  update deliveries d set claim_id = $6, next_attempt_at = (select now from clock) + ${LEASE_MS}
+  from found f where d.project_id = f.project_id and d.id = f.id
+  returning d.project_id, d.id, d.event_id, d.destination_id, d.head, d.tail, d.attempts_made, d.slot,
+    d.first_attempt_at, f.n, f.due
+),
+reached as (
+  select project_id, destination_id, n from walk
+  where (select count(*) from found) < $5::bigint or n <= (select max(n) from found)
+  order by n desc limit 1
+)
+select t.*, (select now from clock) as now, r.project_id as reached_project, r.destination_id as reached_id,
+  (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end
+from (select 1) one left join reached r on true left join taken t on true
+order by t.n, t.due`
+
+const EVENTS = `
+select e.project_id, e.id, e.kind, e.data, e.created_at
+from unnest($1::text[], $2::text[]) as a(project_id, id) join events e on e.project_id = a.project_id and e.id = a.id`
+const DESTINATIONS = `
+select d.* from unnest($1::text[], $2::text[]) as a(project_id, id)
+join destinations d on d.project_id = a.project_id and d.id = a.id`
+
+interface Taken extends Omit<Claimed, 'id'> {
+  readonly id: string | null
+  readonly now: number
+  readonly reached_project: string | null
+  readonly reached_id: string | null
+  readonly at_end: boolean | null
+}
+
+export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInput): Promise<ExchangeOutput> {
+  const { settlements, failing, recovered, claim } = input
+  // All at once, and waited for once: a statement that fails turns the commit into a rollback.
+  const begun = sql.send('begin')
+  const settling =
+    settlements.length > 0 &&
+    sql.send(SETTLE, [JSON.stringify(settlements), JSON.stringify(failing), JSON.stringify(recovered)])
+  const claiming = sql.send<Taken>(CLAIM, [
+    claim.after.project_id,
+    claim.after.id,
+    JSON.stringify(claim.rooms),
+    claim.share,
+    claim.most,
+    claim.id,
+  ])
+  for (const one of await Promise.allSettled([begun, settling, claiming, sql.send('commit')]))
+    if (one.status === 'rejected') throw one.reason
+  const rows = await claiming
+  const deliveries = rows.filter((row) => row.id !== null) as never as Claimed[]
+  const [events, destinations] =
+    deliveries.length === 0
+      ? [[], []]
+      : await Promise.all([eventsOf(sql, deliveries), destinationsOf(sql, deliveries)])
+  const { now, reached_project, reached_id, at_end } = rows[0]!
+  const ended = reached_project === null || at_end === true
+  return {
+    now,
+    deliveries,
+    events,
+    destinations,
+    next: ended ? null : { project_id: reached_project, id: reached_id! },
+  }
+}
+
+function distinct(rows: readonly Claimed[], field: 'event_id' | 'destination_id'): [string[], string[]] {
+  const byId = new Map(rows.map((row) => [row[field], row.project_id]))
+  return [[...byId.values()], [...byId.keys()]]
+}
+
+const eventsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
+  sql.send<ClaimedEvent>(EVENTS, distinct(rows, 'event_id'))
+
+const destinationsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
+  sql.send<DestinationRow>(DESTINATIONS, distinct(rows, 'destination_id'))

@@ -1,0 +1,114 @@
+import type { ProgramContext } from '../../platform/database/index.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import { type ClaimedEvent, type DestinationId, LEASE_MS, WALK_MOST } from './exchange.ts'
+import {
+  CLAIMED,
+  type ClaimedValues,
+  type ExchangeMessage,
+  type ExchangeReply,
+  type SettlementValues,
+} from './exchange-message.ts'
+
+/** Runs inside the SQLite thread, in a transaction of its own. */
+export function run(context: ProgramContext, input: ExchangeMessage): ExchangeReply {
+  for (const one of input.settlements) settle(context, one, input.now)
+  mark(context, input)
+  return claim(context, input)
+}
+
+function settle({ prepare }: ProgramContext, values: SettlementValues, now: number): void {
+  const [project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, ...attempt] = values as [
+    string,
+    string,
+    ...SettlementValues,
+  ]
+  const settled = status === 'pending' ? null : now
+  const { changes } = prepare(
+    `update deliveries set status = ?, slot = ?, first_attempt_at = ?, next_attempt_at = ?, settled_at = ?,
+      attempts_made = attempts_made + 1, claim_id = null where project_id = ? and id = ? and claim_id = ?`,
+  ).run(...[status!, slot!, first_attempt_at!, next_attempt_at!, settled], ...[project_id, id, claim_id!])
+  if (changes === 0) return
+  prepare(
+    `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
+      select project_id, id, attempts_made, ?, ?, ?, ?, ? from deliveries where project_id = ? and id = ?`,
+  ).run(...attempt, project_id, id)
+}
+
+function mark({ prepare }: ProgramContext, { failing, recovered, now }: ExchangeMessage): void {
+  for (const { project_id, id } of failing)
+    prepare(
+      'update destinations set failing_since = ? where project_id = ? and id = ? and failing_since is null',
+    ).run(now, project_id, id)
+  for (const { project_id, id } of recovered)
+    prepare(
+      'update destinations set failing_since = null where project_id = ? and id = ? and failing_since is not null',
+    ).run(project_id, id)
+}
+
+/**
+ * The oldest of the destination that comes next: one seek, however many it has. Not by comparing pairs, for which SQLite
+ * goes through every entry of the queue that it is to leave.
+ */
+const QUEUE = `select project_id, destination_id as id, next_attempt_at as due from deliveries where status = 'pending'`
+const IN_ORDER = 'order by project_id, destination_id, next_attempt_at limit 1'
+const NEXT_IN_PROJECT = `${QUEUE} and project_id = ? and destination_id > ? ${IN_ORDER}`
+const NEXT_PROJECT = `${QUEUE} and project_id > ? ${IN_ORDER}`
+const DUE = `select ${CLAIMED.join(', ')} from deliveries
+  where status = 'pending' and project_id = ? and destination_id = ? and next_attempt_at <= ?
+  order by next_attempt_at limit ?`
+const DESTINATION =
+  'select * from destinations where project_id = ? and id = ? and active = 1 and deleted_at is null'
+
+interface Queue extends DestinationId {
+  /** When its oldest delivery is due. */
+  readonly due: number
+}
+
+const keyOf = (...parts: string[]): string => parts.join(' ')
+
+function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessage): ExchangeReply {
+  const rooms = new Map(asked.rooms.map(({ project_id, id, room }) => [keyOf(project_id, id), room]))
+  const deliveries: ClaimedValues[] = []
+  const destinations: DestinationRow[] = []
+  const take = prepare(
+    'update deliveries set claim_id = ?, next_attempt_at = ? where project_id = ? and id = ?',
+  )
+
+  function takeFrom({ project_id, id }: DestinationId, room: number): void {
+    const destination = prepare(DESTINATION).get(project_id, id) as DestinationRow | undefined
+    if (!destination) return
+    const read = prepare(DUE)
+    read.setReturnArrays(true)
+    const due = read.all(project_id, id, now, room) as never as ClaimedValues[]
+    for (const [, deliveryId] of due) take.run(asked.id, now + LEASE_MS, project_id, deliveryId!)
+    destinations.push(destination)
+    deliveries.push(...due)
+  }
+
+  function nextQueue({ project_id, id }: DestinationId): Queue | undefined {
+    const found = prepare(NEXT_IN_PROJECT).get(project_id, id) ?? prepare(NEXT_PROJECT).get(project_id)
+    return found as Queue | undefined
+  }
+
+  let at: DestinationId | null = asked.after
+  for (let walked = 0; at && walked < WALK_MOST && deliveries.length < asked.most; walked++) {
+    const queue = nextQueue(at)
+    at = queue ? { project_id: queue.project_id, id: queue.id } : null
+    if (!queue || queue.due > now) continue
+    const room = rooms.get(keyOf(queue.project_id, queue.id)) ?? asked.share
+    if (room > 0) takeFrom(queue, Math.min(room, asked.most - deliveries.length))
+  }
+  return { now, deliveries, destinations, events: eventsOf({ prepare }, deliveries), next: at }
+}
+
+function eventsOf({ prepare }: ProgramContext, deliveries: readonly ClaimedValues[]): ClaimedEvent[] {
+  const read = prepare(
+    'select project_id, id, kind, data, created_at from events where project_id = ? and id = ?',
+  )
+  const events = new Map<string, ClaimedEvent>()
+  for (const [projectId, , eventId] of deliveries as [string, string, string][]) {
+    const key = keyOf(projectId, eventId)
+    if (!events.has(key)) events.set(key, read.get(projectId, eventId) as never as ClaimedEvent)
+  }
+  return [...events.values()]
+}

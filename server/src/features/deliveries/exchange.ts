@@ -1,0 +1,82 @@
+import type { StoredKind } from '../../contract/event-kinds.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import type { StoredStatus } from './delivery.ts'
+
+/** Well above the 10 s that a send may take, and below the 30 s within which a crashed worker's deliveries are sent again. */
+export const LEASE_MS = 20_000
+
+/** Destinations that one claim looks at: enough to find work, few enough that nobody waits long for the one writer. */
+export const WALK_MOST = 2_000
+
+/** How a send ended, for the record. */
+export interface Settlement {
+  readonly project_id: string
+  readonly id: string
+  readonly claim_id: string
+  readonly status: StoredStatus
+  readonly slot: number
+  readonly first_attempt_at: number | null
+  readonly next_attempt_at: number | null
+  readonly attempt: {
+    readonly at: number
+    readonly duration_ms: number
+    readonly status: number | null
+    readonly response_body: string | null
+    readonly error: string | null
+  }
+}
+
+export interface DestinationId {
+  readonly project_id: string
+  readonly id: string
+}
+
+/** How many more a destination may have in flight, where that is not the share of one that is new. */
+export type Room = DestinationId & { readonly room: number }
+
+export interface ExchangeInput {
+  /** For SQLite, whose clock this is; PostgreSQL has its own. */
+  readonly now: number
+  readonly settlements: readonly Settlement[]
+  /** Where every attempt in this batch failed, and where one succeeded. */
+  readonly failing: readonly DestinationId[]
+  readonly recovered: readonly DestinationId[]
+  readonly claim: {
+    readonly id: string
+    readonly most: number
+    /** Of destinations that are not in `rooms`. */
+    readonly share: number
+    readonly rooms: readonly Room[]
+    /** The walk goes on behind this destination. */
+    readonly after: DestinationId
+  }
+}
+
+export interface Claimed {
+  readonly project_id: string
+  readonly id: string
+  readonly event_id: string
+  readonly destination_id: string
+  readonly head: string
+  readonly tail: string
+  readonly attempts_made: number
+  readonly slot: number
+  readonly first_attempt_at: number | null
+}
+
+export interface ClaimedEvent {
+  readonly project_id: string
+  readonly id: string
+  readonly kind: StoredKind
+  readonly data: string
+  readonly created_at: number
+}
+
+export interface ExchangeOutput {
+  readonly now: number
+  readonly deliveries: readonly Claimed[]
+  readonly events: readonly ClaimedEvent[]
+  readonly destinations: readonly DestinationRow[]
+  /** Where the next walk goes on; null when this one came to the end. */
+  readonly next: DestinationId | null
+}

@@ -1,0 +1,191 @@
+import { createRequire } from 'node:module'
+import OpenAI from 'openai'
+import { validateWebhook } from 'replicate'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeDestination } from '../../../test/destination.ts'
+import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { hasWebhookServer, startWebhookServer } from '../../../test/webhook-server.ts'
+import { REWARD_REDEMPTION_COMPLETED } from '../../contract/event-kinds.ts'
+import { createVault } from '../../platform/encryption.ts'
+import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
+import { randomBytes } from '../../platform/secrets.ts'
+import { sendDelivery } from './send-delivery.ts'
+
+interface Request {
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** Someone who checks requests with code that nobody here wrote; throws or answers false where it does not accept one. */
+type Check = (secret: string, request: Request) => unknown
+
+const voucherify = createRequire(import.meta.url)('voucherify/utils')
+
+/** `checksTime` where the package itself refuses what was signed long ago. */
+const STANDARD: Record<string, { check: Check; checksTime: boolean }> = {
+  standardwebhooks: {
+    check: (secret, { body, headers }) => new StandardWebhook(secret).verify(body, headers),
+    checksTime: true,
+  },
+  svix: {
+    check: (secret, { body, headers }) => new SvixWebhook(secret).verify(body, headers),
+    checksTime: true,
+  },
+  openai: {
+    check: (secret, { body, headers }) =>
+      new OpenAI({ apiKey: 'none' }).webhooks.unwrap(body, headers, secret),
+    checksTime: true,
+  },
+  replicate: {
+    check: (secret, { body, headers }) =>
+      validateWebhook({
+        id: headers['webhook-id']!,
+        timestamp: headers['webhook-timestamp']!,
+        signature: headers['webhook-signature']!,
+        body,
+        secret,
+      }),
+    checksTime: false,
+  },
+}
+
+const PLATFORM: Record<string, Check> = {
+  voucherify: (secret, { body, headers }) =>
+    voucherify.webhooks.verifySignature(headers['x-voucherify-signature'], body, secret),
+  'voucherify, from the parsed body': (secret, { body, headers }) =>
+    voucherify.webhooks.verifySignature(headers['x-voucherify-signature'], JSON.parse(body), secret),
+}
+
+const accepts = async (check: Check, secret: string, request: Request): Promise<boolean> => {
+  try {
+    return (await check(secret, request)) !== false
+  } catch {
+    return false
+  }
+}
+
+const BODY = JSON.stringify({
+  id: 'whs_1',
+  type: REWARD_REDEMPTION_COMPLETED,
+  data: { customer: { name: 'Zoë 🎁 "quoted" \\ / \u2028' }, n: 0.1, none: null },
+})
+const vault = createVault(Buffer.alloc(32, 1), randomBytes)
+let receiver: Receiver
+let sender: Sender
+beforeAll(async () => {
+  receiver = await startReceiver()
+  sender = createSender({ reach: createReach(['127.0.0.0/8']) })
+})
+afterAll(() => Promise.all([receiver.close(), sender.close()]))
+
+type Made = ReturnType<typeof makeDestination>
+
+const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
+  sendDelivery(
+    { sender, vault },
+    { deliveryId: 'whs_1', kind: REWARD_REDEMPTION_COMPLETED, attempt: 1, body: BODY, destination, nowMs },
+  )
+
+/** Sends for real, and hands over what arrived. */
+async function sent(destination: Made, nowMs?: number): Promise<Request> {
+  expect((await deliver(destination, nowMs)).outcome).toBe('delivered')
+  const { headers, body } = receiver.received.at(-1)!
+  return { headers: headers as Record<string, string>, body }
+}
+
+const made = (previousUntil?: number) =>
+  makeDestination(vault, { targetUrl: receiver.url, ...(previousUntil && { previousUntil }) })
+
+function holdsWhatWasSigned(check: Check): void {
+  test('accepts what was sent', async () => {
+    const destination = made()
+    expect(await accepts(check, destination.secret, await sent(destination))).toBe(true)
+  })
+
+  test('rejects a changed byte', async () => {
+    const destination = made()
+    const request = await sent(destination)
+    for (const body of [request.body.replace('0.1', '0.2'), request.body.replace('whs_1', 'whs_2')])
+      expect(await accepts(check, destination.secret, { ...request, body })).toBe(false)
+  })
+
+  test('rejects a wrong secret', async () => {
+    const [destination, other] = [made(), made()]
+    expect(await accepts(check, other.secret, await sent(destination))).toBe(false)
+  })
+}
+
+describe.each(Object.entries(STANDARD))('%s', (_, { check, checksTime }) => {
+  holdsWhatWasSigned(check)
+
+  test('rejects another id and another time', async () => {
+    const destination = made()
+    const request = await sent(destination)
+    const later = String(Number(request.headers['webhook-timestamp']) + 1)
+    for (const [name, value] of [
+      ['webhook-id', 'whs_2'],
+      ['webhook-timestamp', later],
+    ] as const) {
+      const headers = { ...request.headers, [name]: value }
+      expect(await accepts(check, destination.secret, { ...request, headers })).toBe(false)
+    }
+  })
+
+  if (checksTime)
+    test('rejects what was signed long ago', async () => {
+      const destination = made()
+      const request = await sent(destination, Date.now() - 600_000)
+      expect(await accepts(check, destination.secret, request)).toBe(false)
+    })
+
+  test('accepts by either secret during a rotation', async () => {
+    const destination = made(Date.now() + 60_000)
+    const request = await sent(destination)
+    expect(await accepts(check, destination.secret, request)).toBe(true)
+    expect(await accepts(check, destination.previousSecret, request)).toBe(true)
+    expect(await accepts(check, made().secret, request)).toBe(false)
+  })
+})
+
+describe.each(Object.entries(PLATFORM))('%s', (_, check) => {
+  holdsWhatWasSigned(check)
+
+  test('accepts by the new secret at once in a rotation', async () => {
+    const destination = made(Date.now() + 60_000)
+    const request = await sent(destination)
+    expect(await accepts(check, destination.secret, request)).toBe(true)
+    expect(await accepts(check, destination.previousSecret, request)).toBe(false)
+  })
+})
+
+const missing = hasWebhookServer ? '' : ': skipped, since it is not installed (apt-get install -y webhook)'
+describe.skipIf(!hasWebhookServer)(`Debian's webhook server${missing}`, () => {
+  test('accepts what was sent, and rejects a changed byte and a wrong secret', async () => {
+    const owner = made()
+    const server = await startWebhookServer(owner.secret)
+    const towards = (destination: Made) => ({
+      ...destination,
+      row: { ...destination.row, target_url: server.url },
+    })
+    const names = ['content-type', 'x-voucherify-signature'] as const
+    try {
+      expect(await deliver(towards(owner))).toMatchObject({ outcome: 'delivered', status: 200 })
+      expect(server.accepted().map((text) => JSON.parse(text))).toEqual([JSON.parse(BODY)])
+      // It calls a signature that does not fit an error of its own.
+      expect(await deliver(towards(made()))).toMatchObject({ outcome: 'failed', status: 500 })
+
+      const { headers, body } = await sent(owner)
+      const relay = async (relayed: string) => {
+        const kept = Object.fromEntries(names.map((name) => [name, headers[name]!]))
+        return (await fetch(server.url, { method: 'POST', headers: kept, body: relayed })).status
+      }
+      expect(await relay(body)).toBe(200)
+      expect(await relay(body.replace('0.1', '0.2'))).toBe(500)
+      expect(server.accepted()).toHaveLength(2)
+    } finally {
+      await server.stop()
+    }
+  })
+})

@@ -1,0 +1,45 @@
+import { wireOf } from '../../contract/event-kinds.ts'
+import { isoTime } from '../../platform/http/index.ts'
+import { type EventRow, eventSource } from '../events/index.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import type { DeliveryRow } from './delivery.ts'
+
+export interface PayloadParts {
+  readonly deliveryId: string
+  readonly createdAt: number
+  readonly event: EventRow
+  readonly destination: Pick<DestinationRow, 'id' | 'kind' | 'target_url' | 'event_name'>
+  /** JSON, for distributions. */
+  readonly publication?: string | undefined
+}
+
+/** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. */
+export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'tail'> {
+  const { deliveryId, createdAt, event, destination, publication } = parts
+  const before = {
+    id: deliveryId,
+    project_id: event.project_id,
+    created_at: isoTime(createdAt),
+    type: destination.event_name ?? event.kind,
+  }
+  const after = {
+    source: { id: destination.id, object: destination.kind, target_url: destination.target_url },
+    event: {
+      id: event.id,
+      type: wireOf(event.kind),
+      created_at: isoTime(event.occurred_at),
+      entity_id: event.entity_id,
+      group_id: event.group_id,
+      event_source: eventSource(event),
+    },
+  }
+  const published = publication === undefined ? '' : `,"publication":${publication}`
+  return {
+    head: `${JSON.stringify(before).slice(0, -1)},"data":`,
+    tail: `${published}},${JSON.stringify(after).slice(1)}`,
+  }
+}
+
+/** The exact bytes: the event's fields lie between head and tail, without the brace that `tail` closes. */
+export const payloadOf = ({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: string): string =>
+  head + data.slice(0, -1) + tail

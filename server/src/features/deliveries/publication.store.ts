@@ -1,0 +1,33 @@
+import { countUpTo, type Reader } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
+import type { DeliveryTables, PublicationRow } from './delivery.ts'
+
+export const findPublication = (
+  reader: Reader,
+  projectId: string,
+  id: string,
+): Promise<PublicationRow | undefined> =>
+  reader
+    .read<DeliveryTables>()
+    .selectFrom('publications')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export async function listPublicationRows(
+  reader: Reader,
+  projectId: string,
+  { page, customer }: { page: Page; customer?: string | undefined },
+): Promise<Rows<PublicationRow>> {
+  let query = reader.read<DeliveryTables>().selectFrom('publications').where('project_id', '=', projectId)
+  if (customer !== undefined) query = query.where('customer_id', '=', customer)
+  const rows = await query
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows, total: await countUpTo(reader, query) }
+}

@@ -1,0 +1,71 @@
+import { ID_PREFIX } from '../../contract/ids.ts'
+import { isoTime } from '../../platform/http/index.ts'
+import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
+import type { EventRow } from '../events/index.ts'
+import type { PublicationRow } from './delivery.ts'
+
+interface Customer {
+  readonly id: string
+  readonly source_id: string | null
+}
+
+interface Voucher {
+  readonly id: string
+  readonly code: string
+}
+
+/** What it takes of an event's fields. */
+interface Fields {
+  readonly customer: Customer
+  readonly voucher: Voucher | null
+  readonly reward: { readonly voucher?: Voucher | null }
+  readonly reward_redemption: { readonly source_id: string | null; readonly source_type: string | null }
+}
+
+interface Publishing {
+  readonly event: EventRow
+  /** `event.data`, parsed once for all distributions of the event. */
+  readonly fields: Fields
+  readonly distributionId: string
+  readonly now: number
+}
+
+export const fieldsOf = (event: Pick<EventRow, 'data'>): Fields => JSON.parse(event.data)
+
+/** The notification of a loyalty campaign, as the platform records and sends it. */
+export function makePublication(
+  { random }: { random: RandomBytes },
+  { event, fields, distributionId, now }: Publishing,
+): PublicationRow {
+  const id = newTimedId(random, ID_PREFIX.publication, now)
+  const { customer, reward_redemption: redemption } = fields
+  // For rewards that issue no voucher it is the loyalty card.
+  const voucher = fields.reward.voucher ?? fields.voucher
+  const publication = {
+    id,
+    object: 'publication',
+    created_at: isoTime(now),
+    customer_id: customer.id,
+    tracking_id: customer.source_id,
+    metadata: {
+      source_type: redemption.source_type,
+      source_id: redemption.source_id,
+      distribution_id: distributionId,
+    },
+    channel: 'API',
+    source_id: null,
+    result: 'SUCCESS',
+    customer: { ...customer, summary: null, loyalty: null, referrals: null },
+    voucher,
+    vouchers_id: voucher ? [voucher.id] : [],
+  }
+  return {
+    project_id: event.project_id,
+    id,
+    event_id: event.id,
+    distribution_id: distributionId,
+    customer_id: customer.id,
+    data: JSON.stringify(publication),
+    created_at: now,
+  }
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from '../../platform/database/index.ts'
+import { DELIVERIES_DUE } from './delivery.store.ts'
+import type { DeliveryRow } from './delivery.ts'
+import { lockDeliveries, updateDeliveries } from './delivery-record.store.ts'
+import type { DeliveryHead } from './delivery-runs.store.ts'
+
+/** Rows that one transaction locks and changes: nobody waits long for the one writer of SQLite. */
+export const REOPENED_AT_ONCE = 500
+
+type Change = Partial<DeliveryRow>
+
+/** What was over begins its schedule anew; its attempts stay counted, and the bytes are the same. */
+const begunAnew = (now: number): Change => ({
+  status: 'pending',
+  slot: 0,
+  first_attempt_at: null,
+  next_attempt_at: now,
+  claim_id: null,
+  settled_at: null,
+})
+
+/** What waits for its next attempt is due at once and keeps its place in the schedule. */
+const madeDue = (now: number): Change => ({ next_attempt_at: now })
+
+/** Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. */
+const isUnderWay = (row: DeliveryHead, now: number): boolean =>
+  row.status === 'pending' && (row.claim_id !== null || (row.next_attempt_at ?? 0) <= now)
+
+interface Asked {
+  readonly projectId: string
+  readonly ids: readonly string[]
+  /** Looked at again under the lock: a delivery may have changed since it was chosen. */
+  readonly isMeant: (row: DeliveryHead) => boolean
+}
+
+interface Reopened {
+  readonly before: readonly DeliveryHead[]
+  readonly after: readonly DeliveryHead[]
+  /** Meant, and left as they are, since they are under way. */
+  readonly unchanged: readonly DeliveryHead[]
+}
+
+/** Makes deliveries due now, in the transaction that also puts it on record; then wakes the worker. */
+export async function reopenDeliveries(
+  tx: Transaction,
+  { projectId, ids, isMeant }: Asked,
+): Promise<Reopened> {
+  const now = await tx.now()
+  const meant = (await lockDeliveries(tx, projectId, ids)).filter(isMeant)
+  const before = meant.filter((row) => !isUnderWay(row, now))
+  const waiting = before.filter(({ status }) => status === 'pending')
+  const over = before.filter(({ status }) => status !== 'pending')
+  await updateDeliveries(tx, projectId, { ids: idsOf(waiting), change: madeDue(now) })
+  await updateDeliveries(tx, projectId, { ids: idsOf(over), change: begunAnew(now) })
+  if (before.length > 0) await tx.wake(DELIVERIES_DUE)
+  const changeOf = ({ status }: DeliveryHead) => (status === 'pending' ? madeDue(now) : begunAnew(now))
+  return {
+    before,
+    after: before.map((row) => ({ ...row, ...changeOf(row) })),
+    unchanged: meant.filter((row) => isUnderWay(row, now)),
+  }
+}
+
+const idsOf = (rows: readonly DeliveryHead[]): string[] => rows.map(({ id }) => id)

@@ -1,0 +1,94 @@
+import { notFound, Problem } from '../../contract/problem.ts'
+import type { Actor } from '../../platform/http/index.ts'
+import { recordChange } from '../audit/index.ts'
+import { findEvent } from '../events/index.ts'
+import { requireProject } from '../projects/index.ts'
+import { listDeliveriesOfEvent } from './delivery-record.store.ts'
+import { type DeliveryHead, findDestinationStates } from './delivery-runs.store.ts'
+import type { DestinationState } from './delivery-status.ts'
+import { REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
+import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
+
+export interface Replay {
+  readonly projectId: string
+  readonly eventId: string
+  /** One of those that it was written for; all where none is named. */
+  readonly destination: string | undefined
+  readonly actor: Actor
+}
+
+/** What became of them: the answer, and the note in the audit log. */
+interface Outcome {
+  readonly reopened: number
+  /** Of these, to destinations that are disabled: sent once those are enabled. */
+  readonly held: number
+  /** Due or being sent already. */
+  readonly unchanged: number
+}
+
+/**
+ * Sends an event again, delivered or not, to those that it was written for: the same ids and bytes, so that receivers
+ * know it again. What is under way already is left as it is.
+ */
+export async function replayEvent(deps: RecordDeps, replay: Replay): Promise<Outcome> {
+  const rows = await deliveriesOf(deps, replay)
+  const destinations = await liveDestinationsOf(deps, replay, rows)
+  const ids = rows.filter((row) => destinations.has(row.destination_id)).map(({ id }) => id)
+  const total = { reopened: 0, held: 0 }
+  for (let i = 0; i < ids.length; i += REOPENED_AT_ONCE) {
+    const some = await replaySome(deps, replay, { ids: ids.slice(i, i + REOPENED_AT_ONCE), destinations })
+    total.reopened += some.reopened
+    total.held += some.held
+  }
+  return { ...total, unchanged: ids.length - total.reopened }
+}
+
+async function deliveriesOf({ db }: RecordDeps, { projectId, eventId, destination }: Replay) {
+  await requireProject(db, projectId)
+  if (!(await findEvent(db, projectId, eventId))) throw notFound('event', eventId)
+  const rows = await listDeliveriesOfEvent(db, projectId, eventId)
+  if (destination === undefined) return rows
+  const named = rows.filter((row) => row.destination_id === destination)
+  if (named.length === 0) throw notSentThere(eventId, destination)
+  return named
+}
+
+async function liveDestinationsOf(
+  { db }: RecordDeps,
+  { projectId, destination }: Replay,
+  rows: readonly DeliveryHead[],
+): Promise<Map<string, DestinationState>> {
+  const ids = rows.map((row) => row.destination_id)
+  const states = await findDestinationStates(db, projectId, ids)
+  if (destination !== undefined) refuseDeleted(states[0], { destination_id: destination })
+  return new Map(states.filter(({ deleted_at }) => deleted_at === null).map((one) => [one.id, one]))
+}
+
+const notSentThere = (eventId: string, destination: string): Problem =>
+  new Problem('not_found', {
+    message: `The event ${eventId} has no delivery to ${JSON.stringify(destination.slice(0, 80))}.`,
+    details: `An event goes to those that existed when it was written. See: jeton delivery list --event ${eventId}`,
+    resource: { type: 'destination', id: destination.slice(0, 80) },
+  })
+
+interface Some {
+  readonly ids: readonly string[]
+  readonly destinations: ReadonlyMap<string, DestinationState>
+}
+
+const replaySome = (deps: RecordDeps, replay: Replay, { ids, destinations }: Some) =>
+  deps.db.transaction(async (tx) => {
+    const { projectId, eventId, destination, actor } = replay
+    const { after } = await reopenDeliveries(tx, { projectId, ids, isMeant: () => true })
+    const held = after.filter((row) => destinations.get(row.destination_id)?.active !== 1).length
+    if (after.length > 0)
+      await recordChange(deps, tx, {
+        actor,
+        action: 'event.replayed',
+        projectId,
+        subject: { type: 'event', id: eventId },
+        before: null,
+        after: { destination: destination ?? null, reopened: after.length, held },
+      })
+    return { reopened: after.length, held }
+  })

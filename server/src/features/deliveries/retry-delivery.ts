@@ -1,0 +1,73 @@
+import { notFound, Problem } from '../../contract/problem.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import type { Actor } from '../../platform/http/index.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
+import { recordChange } from '../audit/index.ts'
+import { requireProject } from '../projects/index.ts'
+import { findDelivery } from './delivery-record.store.ts'
+import { type DeliveryHead, findDestinationStates } from './delivery-runs.store.ts'
+import type { DestinationState } from './delivery-status.ts'
+import { deliveryView } from './delivery-view.ts'
+import { reopenDeliveries } from './reopen-deliveries.ts'
+
+export interface RecordDeps {
+  readonly db: Database
+  readonly random: RandomBytes
+}
+
+export interface DeliveryRequest {
+  readonly projectId: string
+  readonly id: string
+  readonly actor: Actor
+}
+
+/** Makes a delivery that is not delivered due now. Asked again while it is under way, it changes nothing. */
+export const retryDelivery = (deps: RecordDeps, request: DeliveryRequest) =>
+  deps.db.transaction((tx) => retryIn(deps, tx, request))
+
+async function retryIn(deps: RecordDeps, tx: Transaction, { projectId, id, actor }: DeliveryRequest) {
+  await requireProject(tx, projectId)
+  const found = await findDelivery(tx, projectId, id)
+  if (!found) throw notFound('delivery', id)
+  const [destination] = await findDestinationStates(tx, projectId, [found.destination_id])
+  refuseDeleted(destination, found)
+  const { before, after, unchanged } = await reopenDeliveries(tx, {
+    projectId,
+    ids: [id],
+    isMeant: ({ status }) => status !== 'delivered',
+  })
+  const [row] = [...after, ...unchanged]
+  if (!row) throw isDelivered(found)
+  if (before[0])
+    await recordChange(deps, tx, {
+      actor,
+      action: 'delivery.retried',
+      projectId,
+      subject: { type: 'delivery', id },
+      before: deliveryView(before[0], destination),
+      after: deliveryView(row, destination),
+    })
+  return deliveryView(row, destination)
+}
+
+type Named = Pick<DeliveryHead, 'id' | 'event_id' | 'destination_id'>
+
+export function refuseDeleted(
+  destination: DestinationState | undefined,
+  { destination_id: id }: Pick<Named, 'destination_id'>,
+): asserts destination is DestinationState {
+  if (destination && destination.deleted_at === null) return
+  const type = destination?.kind ?? 'webhook'
+  throw new Problem('invalid_state', {
+    message: `The ${type} ${id} is deleted: nothing more is sent to it.`,
+    details: `Create a new one; it gets what happens from then on.`,
+    resource: { type, id },
+  })
+}
+
+const isDelivered = ({ id, event_id, destination_id }: Named): Problem =>
+  new Problem('invalid_state', {
+    message: `The delivery ${id} is delivered.`,
+    details: `To send it once more, replay its event: jeton event replay ${event_id} --destination ${destination_id}`,
+    resource: { type: 'delivery', id },
+  })

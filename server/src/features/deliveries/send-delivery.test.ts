@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeDestination } from '../../../test/destination.ts'
+import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { REWARD_REDEMPTION_COMPLETED, TEST_EVENT } from '../../contract/event-kinds.ts'
+import { createVault, type Vault } from '../../platform/encryption.ts'
+import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
+import { randomBytes } from '../../platform/secrets.ts'
+import { type OutgoingDelivery, sendDelivery } from './send-delivery.ts'
+import { standardSignature, voucherifySignature } from './signature.ts'
+
+const NOW = Date.UTC(2026, 0, 15, 12, 0, 0, 999)
+const BODY = '{"id":"whs_1","data":{"name":"Zoë 🎁"},"n":1.0}'
+const KEY = Buffer.alloc(32, 1)
+
+let receiver: Receiver
+let sender: Sender
+let vault: Vault
+beforeEach(async () => {
+  receiver = await startReceiver()
+  sender = createSender({ reach: createReach(['127.0.0.0/8']), userAgent: 'Jeton/1.2.3' })
+  vault = createVault(KEY, randomBytes)
+})
+afterEach(() => Promise.all([receiver.close(), sender.close()]))
+
+const made = (wanted: Partial<Parameters<typeof makeDestination>[1]> = {}) =>
+  makeDestination(vault, { targetUrl: receiver.url, ...wanted })
+
+const send = (destination: OutgoingDelivery['destination'], change: Partial<OutgoingDelivery> = {}) =>
+  sendDelivery(
+    { sender, vault },
+    {
+      deliveryId: 'whs_1',
+      kind: REWARD_REDEMPTION_COMPLETED,
+      attempt: 1,
+      body: BODY,
+      destination,
+      nowMs: NOW,
+      ...change,
+    },
+  )
+
+describe('what is sent', () => {
+  test('is the exact body with every header that was promised, and no other', async () => {
+    const { row, secret } = made({
+      headers: { authorization: 'Bearer of-the-receiver', 'x-tenant': 'seven' },
+    })
+    await send(row, { attempt: 3 })
+    const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]]
+    expect(body).toBe(BODY)
+    const timestamp = Math.floor(NOW / 1000)
+    const bytes = Buffer.from(BODY)
+    expect(headers).toEqual({
+      host: new URL(receiver.url).host,
+      connection: 'keep-alive',
+      'content-length': String(bytes.length),
+      'content-type': 'application/json',
+      'user-agent': 'Jeton/1.2.3',
+      'webhook-id': 'whs_1',
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': standardSignature([secret], { id: 'whs_1', timestamp, body: bytes }),
+      'x-voucherify-signature': voucherifySignature(secret, BODY),
+      'x-jeton-event': REWARD_REDEMPTION_COMPLETED,
+      'x-jeton-event-version': '2024-01-01',
+      'x-jeton-attempt': '3',
+      authorization: 'Bearer of-the-receiver',
+      'x-tenant': 'seven',
+    })
+  })
+
+  test('is signed anew at every attempt, under the same id', async () => {
+    const { row } = made()
+    await send(row)
+    await send(row, { attempt: 2, nowMs: NOW + 60_000 })
+    const [first, second] = receiver.received.map(({ headers }) => headers)
+    expect(second!['webhook-id']).toBe(first!['webhook-id'])
+    expect(Number(second!['webhook-timestamp'])).toBe(Number(first!['webhook-timestamp']) + 60)
+    expect(second!['webhook-signature']).not.toBe(first!['webhook-signature'])
+    expect(second!['x-jeton-attempt']).toBe('2')
+  })
+
+  test('carries both signatures while two secrets count, the new one first, and only the new one afterwards', async () => {
+    const { row, secret, previousSecret } = made({ previousUntil: NOW + 1 })
+    await send(row)
+    await send(row, { nowMs: NOW + 1 })
+    const signed = { id: 'whs_1', timestamp: Math.floor(NOW / 1000), body: Buffer.from(BODY) }
+    const later = { ...signed, timestamp: Math.floor((NOW + 1) / 1000) }
+    expect(receiver.received.map(({ headers }) => headers['webhook-signature'])).toEqual([
+      standardSignature([secret, previousSecret], signed),
+      standardSignature([secret], later),
+    ])
+    for (const { headers } of receiver.received)
+      expect(headers['x-voucherify-signature']).toBe(voucherifySignature(secret, BODY))
+  })
+
+  test('is told from real events when it is a test', async () => {
+    await send(made().row, { kind: TEST_EVENT })
+    expect(receiver.received[0]!.headers).toMatchObject({
+      'x-jeton-event': 'webhook.test',
+      'x-jeton-event-version': '2024-01-01',
+    })
+  })
+})
+
+describe('an answer', () => {
+  test.each([200, 201, 202, 204, 299])('%i is success', async (status) => {
+    receiver.answer = () => ({ status, body: status === 204 ? '' : 'thanks' })
+    expect(await send(made().row)).toEqual({
+      durationMs: expect.any(Number),
+      status,
+      responseBody: status === 204 ? '' : 'thanks',
+      error: null,
+      outcome: 'delivered',
+      retryAfterMs: null,
+    })
+  })
+
+  test.each([300, 304, 400, 401, 404, 409, 429, 500, 502, 503])('%i is a failure', async (status) => {
+    receiver.answer = () => ({ status, body: status === 304 ? '' : 'no' })
+    expect(await send(made().row)).toMatchObject({ status, error: `answered ${status}`, outcome: 'failed' })
+  })
+
+  test('410 says that nothing more is wanted', async () => {
+    receiver.answer = () => ({ status: 410, body: 'gone' })
+    expect(await send(made().row)).toMatchObject({ status: 410, error: 'answered 410', outcome: 'gone' })
+  })
+
+  test('a redirect is a failure in words', async () => {
+    receiver.answer = () => ({ status: 302, headers: { location: 'https://hooks.example/login?to=x' } })
+    expect(await send(made().row)).toMatchObject({
+      status: 302,
+      error: 'redirected to https://hooks.example/login; redirects are not followed',
+      outcome: 'failed',
+    })
+  })
+
+  test('Retry-After counts with 429 and 503, and with nothing else', async () => {
+    const waits = async (status: number, value: string) => {
+      receiver.answer = () => ({ status, headers: { 'retry-after': value } })
+      return (await send(made().row)).retryAfterMs
+    }
+    expect(await waits(429, '120')).toBe(120_000)
+    expect(await waits(503, '7')).toBe(7_000)
+    // By the store's clock, not by that of this machine.
+    const asked = await waits(503, new Date(NOW + 61_001).toUTCString())
+    expect(asked).toBeGreaterThan(0)
+    expect(asked).toBeLessThanOrEqual(61_001)
+    expect(await waits(503, 'soon')).toBeNull()
+    expect(await waits(500, '120')).toBeNull()
+    expect(await waits(200, '120')).toBeNull()
+  })
+
+  test('that repeats what was sent puts no secret on record', async () => {
+    const { row, secret } = made({ headers: { authorization: 'Bearer of-the-receiver', 'x-n': '7' } })
+    receiver.answer = ({ headers }) => ({
+      status: 200,
+      body: JSON.stringify({ ...headers, secret, seven: 7 }),
+    })
+    const { responseBody } = await send(row)
+    expect(responseBody).not.toContain('of-the-receiver')
+    expect(responseBody).not.toContain(secret.slice(6))
+    expect(responseBody).toContain('"authorization":"•••"')
+    expect(responseBody).toContain('"seven":7')
+  })
+})
+
+describe('where nothing can be sent', () => {
+  test('because the guard stands in the way, it is refused and nothing arrives', async () => {
+    const strict = createSender({ reach: createReach([]) })
+    const { row: destination } = made()
+    const result = await sendDelivery(
+      { sender: strict, vault },
+      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination, nowMs: NOW },
+    )
+    expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
+    expect(receiver.received).toEqual([])
+    await strict.close()
+  })
+
+  test('because nobody listens, it is a failure', async () => {
+    const { row } = made()
+    await receiver.close()
+    expect(await send(row)).toMatchObject({
+      status: null,
+      responseBody: null,
+      error: 'connection refused',
+      outcome: 'failed',
+    })
+  })
+
+  test('because the secret cannot be opened, that is said, without the secret, and not held against the receiver', async () => {
+    const { row } = made()
+    const result = await sendDelivery(
+      { sender, vault: createVault(Buffer.alloc(32, 2), randomBytes) },
+      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination: row, nowMs: NOW },
+    )
+    expect(result).toMatchObject({ status: null, outcome: 'unsent', retryAfterMs: null })
+    expect(result.error).toMatch(/^not sent: A stored secret needs the encryption key with the id/)
+    expect(receiver.received).toEqual([])
+  })
+})
+
+describe('opened secrets', () => {
+  test('are remembered, and a rotated one counts at once', async () => {
+    let opened = 0
+    const open: Vault['open'] = (sealed, place) => {
+      opened++
+      return createVault(KEY, randomBytes).open(sealed, place)
+    }
+    const counting: Vault = { ...vault, open }
+    const deliver = (destination: OutgoingDelivery['destination']) =>
+      sendDelivery(
+        { sender, vault: counting },
+        { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination, nowMs: NOW },
+      )
+    const [first, second] = [made(), made()]
+    for (let turn = 0; turn < 5; turn++) await deliver(first.row)
+    expect(opened).toBe(1)
+    await deliver(second.row)
+    expect(opened).toBe(2)
+    expect(receiver.received.at(-1)!.headers['x-voucherify-signature']).toBe(
+      voucherifySignature(second.secret, BODY),
+    )
+  })
+
+  test('do not open in another row because they were opened in theirs', async () => {
+    const { row } = made()
+    expect((await send(row)).outcome).toBe('delivered')
+    const stolen = await send({ ...row, id: 'distr_2' })
+    expect(stolen).toMatchObject({ outcome: 'unsent', error: expect.stringContaining('altered or moved') })
+    expect(receiver.received).toHaveLength(1)
+  })
+})

@@ -1,0 +1,148 @@
+import {
+  EVENT_KINDS,
+  REWARD_REDEMPTION_COMPLETED,
+  type StoredKind,
+  TEST_EVENT,
+} from '../../contract/event-kinds.ts'
+import { withoutCredentials } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Vault } from '../../platform/encryption.ts'
+import type { Answer, Sender } from '../../platform/outbound/index.ts'
+import { type DestinationRow, openHeaders, openSecrets } from '../webhooks/index.ts'
+import { rememberOpened } from './opened-values.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { standardSignature, voucherifySignature } from './signature.ts'
+
+/** One attempt, with everything that it needs. */
+export interface OutgoingDelivery {
+  readonly deliveryId: string
+  readonly kind: StoredKind
+  /** 1 for the first. */
+  readonly attempt: number
+  /** Exactly what is signed and sent. */
+  readonly body: string
+  readonly destination: DestinationRow
+  /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
+  readonly nowMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface SendResult {
+  readonly durationMs: number
+  /** Of the answer; null where there was none. */
+  readonly status: number | null
+  /** First 16 KB. */
+  readonly responseBody: string | null
+  /** In words; null on success. */
+  readonly error: string | null
+  /** `gone` (410) asks for no more of anything; `refused` by the guard is never tried again; `unsent` is our own fault. */
+  readonly outcome: 'delivered' | 'failed' | 'gone' | 'refused' | 'unsent'
+  /** How long the receiver asks to wait (429 and 503 only). */
+  readonly retryAfterMs: number | null
+}
+
+interface SendDeps {
+  readonly sender: Sender
+  readonly vault: Vault
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** Sends once. It never throws: that a secret cannot be opened is on record too, and no fault of the receiver. */
+export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
+  const { destination, signal } = send
+  const body = Buffer.from(send.body)
+  const opened = openedFor(vault, send)
+  if (opened instanceof Problem) return notSent(opened)
+  const headers = { ...opened.extra, ...ownHeaders(send, opened.secrets, body) }
+  const answer = await sender.send({ url: destination.target_url, headers, body, signal })
+  return resultOf(answer, send, opened.extra)
+}
+
+interface Opened {
+  readonly secrets: string[]
+  /** Of a distribution. */
+  readonly extra: Headers
+}
+
+const NONE: Headers = {}
+
+function openedFor(vault: Vault, { destination, nowMs }: OutgoingDelivery): Opened | Problem {
+  const remembering = rememberOpened(vault)
+  try {
+    return {
+      secrets: openSecrets(remembering, destination, nowMs),
+      extra: destination.headers === '{}' ? NONE : openHeaders(remembering, destination),
+    }
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
+const notSent = ({ message }: Problem): SendResult => ({
+  durationMs: 0,
+  status: null,
+  responseBody: null,
+  error: `not sent: ${message}`,
+  outcome: 'unsent',
+  retryAfterMs: null,
+})
+
+const versionOf = (kind: StoredKind): string =>
+  EVENT_KINDS[kind === TEST_EVENT ? REWARD_REDEMPTION_COMPLETED : kind].version
+
+/** Signed anew for every attempt, since receivers refuse an old timestamp. */
+export function ownHeaders(
+  send: Pick<OutgoingDelivery, 'deliveryId' | 'kind' | 'attempt' | 'nowMs'>,
+  secrets: readonly string[],
+  body: Buffer,
+): Headers {
+  const { deliveryId: id, kind, attempt } = send
+  const timestamp = Math.floor(send.nowMs / 1000)
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': standardSignature(secrets, { id, timestamp, body }),
+    'x-voucherify-signature': voucherifySignature(secrets[0]!, body),
+    'x-jeton-event': kind,
+    'x-jeton-event-version': versionOf(kind),
+    'x-jeton-attempt': String(attempt),
+  }
+}
+
+const GONE = 410
+const MAY_ASK_TO_WAIT = new Set([429, 503])
+
+function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendResult {
+  const { status, durationMs } = answer
+  const outcome = outcomeOf(answer)
+  const waits = status !== null && MAY_ASK_TO_WAIT.has(status)
+  return {
+    durationMs,
+    status,
+    responseBody: answer.body === null ? null : withoutSecrets(answer.body, extra),
+    error: outcome === 'delivered' ? null : (answer.error ?? `answered ${status}`),
+    outcome,
+    retryAfterMs: waits ? retryAfterMs(answer.retryAfter, send.nowMs + durationMs) : null,
+  }
+}
+
+/** Success is any 2xx, read to its end (or to where reading stops). */
+function outcomeOf({ status, error, refused }: Answer): SendResult['outcome'] {
+  if (refused) return 'refused'
+  if (status === GONE) return 'gone'
+  return error === null && status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed'
+}
+
+/** Shorter ones would blot out what is no secret. */
+const SECRET_MIN_LENGTH = 8
+
+/** A receiver that repeats what it was sent (many do while they are being set up) must not put secrets on record. */
+function withoutSecrets(text: string, extra: Headers): string {
+  let clean = withoutCredentials(text)
+  for (const value of Object.values(extra))
+    if (value.length >= SECRET_MIN_LENGTH) clean = clean.replaceAll(value, '•••')
+  return clean
+}

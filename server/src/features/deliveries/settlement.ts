@@ -1,0 +1,117 @@
+import type { RandomBytes } from '../../platform/secrets.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import type { Claimed, ClaimedEvent, DestinationId, Settlement } from './exchange.ts'
+import { nextAttempt } from './schedule.ts'
+import type { SendResult } from './send-delivery.ts'
+
+/** A destination that has only failed for so long is disabled. */
+const FAILING_MOST_MS = 5 * 24 * 60 * 60_000
+/** What could not even be sent comes back after this long: someone has to set a key first. */
+const UNSENT_MS = 5 * 60_000
+
+export interface Sending {
+  readonly claimId: string
+  readonly delivery: Claimed
+  readonly event: ClaimedEvent
+  readonly destination: DestinationRow
+}
+
+/** How a send ended, and what follows from it. */
+export interface Ended {
+  readonly settlement: Settlement
+  readonly destination: DestinationRow
+  /** Null where it says nothing about the receiver. */
+  readonly succeeded: boolean | null
+  /** Why the destination is to be disabled, where it is. */
+  readonly disable: string | null
+}
+
+interface Times {
+  readonly startedAt: number
+  readonly now: number
+}
+
+export function settled(
+  deps: { random: RandomBytes },
+  sending: Sending,
+  { result, startedAt, now }: Times & { result: SendResult },
+): Ended {
+  const { delivery, destination, claimId } = sending
+  const { outcome } = result
+  const settlement: Settlement = {
+    project_id: delivery.project_id,
+    id: delivery.id,
+    claim_id: claimId,
+    ...(outcome === 'unsent' ? unsent(delivery, now) : followed(deps, delivery, { result, startedAt, now })),
+    attempt: {
+      at: startedAt,
+      duration_ms: Math.round(result.durationMs),
+      status: result.status,
+      response_body: storable(result.responseBody),
+      error: storable(result.error),
+    },
+  }
+  const succeeded = outcome === 'unsent' ? null : outcome === 'delivered'
+  return { settlement, destination, succeeded, disable: reasonToDisable(destination, result, now) }
+}
+
+type Place = Pick<Settlement, 'status' | 'slot' | 'first_attempt_at' | 'next_attempt_at'>
+
+/** Where the schedule puts it. */
+function followed(
+  deps: { random: RandomBytes },
+  { slot, first_attempt_at }: Claimed,
+  { result, startedAt, now }: Times & { result: SendResult },
+): Place {
+  const { outcome, retryAfterMs } = result
+  const firstAttemptAt = first_attempt_at ?? startedAt
+  const final = outcome === 'delivered' || outcome === 'refused'
+  const next = final ? null : nextAttempt(deps, { firstAttemptAt, slot, now, retryAfterMs })
+  return {
+    status: outcome === 'delivered' ? 'delivered' : next ? 'pending' : 'exhausted',
+    slot: next?.slot ?? slot,
+    first_attempt_at: firstAttemptAt,
+    next_attempt_at: next?.at ?? null,
+  }
+}
+
+/** Through no fault of the receiver: it is on record, and the schedule does not notice. */
+const unsent = ({ slot, first_attempt_at }: Claimed, now: number): Place => ({
+  status: 'pending',
+  slot,
+  first_attempt_at,
+  next_attempt_at: now + UNSENT_MS,
+})
+
+/** A receiver may answer what PostgreSQL cannot keep in a text. */
+const storable = (text: string | null): string | null =>
+  text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
+
+function reasonToDisable(
+  { failing_since }: DestinationRow,
+  { outcome }: SendResult,
+  now: number,
+): string | null {
+  if (outcome === 'gone') return 'answered 410 Gone'
+  const failed = outcome === 'failed' || outcome === 'refused'
+  if (!failed || failing_since === null || now - failing_since < FAILING_MOST_MS) return null
+  return `every attempt has failed since ${new Date(failing_since).toISOString()}`
+}
+
+/** Which destinations a batch shows as failing, and which as well again; one success is enough. */
+export function fortunesOf(ended: readonly Ended[]): {
+  failing: DestinationId[]
+  recovered: DestinationId[]
+} {
+  const tried = ended.filter(({ succeeded }) => succeeded !== null)
+  const ofDestination = [...Map.groupBy(tried, ({ destination }) => destination.id).values()]
+  const which = (group: readonly Ended[]): DestinationId => {
+    const { project_id, id } = group[0]!.destination
+    return { project_id, id }
+  }
+  const went = (group: readonly Ended[]) => group.some(({ succeeded }) => succeeded)
+  return {
+    failing: ofDestination.filter((group) => !went(group)).map(which),
+    recovered: ofDestination.filter(went).map(which),
+  }
+}

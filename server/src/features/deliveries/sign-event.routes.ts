@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { WEBHOOK_SECRET_PREFIX } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { Vault } from '../../platform/encryption.ts'
+import { type App, IdParam, strict } from '../../platform/http/index.ts'
+import { type SigningRequest, signEvent } from './sign-event.ts'
+
+const Body = strict({
+  destination: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Id of the webhook or distribution whose secret signs.' }),
+  ),
+  secret: Type.Optional(
+    Type.String({
+      pattern: `^${WEBHOOK_SECRET_PREFIX}[A-Za-z0-9+/]{30,90}={0,2}$`,
+      'x-says': `must be a secret of Standard Webhooks: ${WEBHOOK_SECRET_PREFIX} and base64`,
+      description: 'Instead of a destination: a secret that signs, for a project that has none yet.',
+    }),
+  ),
+  target_url: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'With `secret`: what the envelope tells of its target.' }),
+  ),
+})
+
+type Fields = { destination?: string; secret?: string; target_url?: string }
+
+function signerIn({ destination, secret, target_url }: Fields): SigningRequest['as'] {
+  if (destination !== undefined && secret === undefined && target_url === undefined)
+    return { destinationId: destination }
+  if (secret !== undefined && destination === undefined) return { secret, targetUrl: target_url ?? '' }
+  throw new Problem('invalid_payload', {
+    message: 'Either destination or secret must be named, and target_url only with secret.',
+    details: 'Send {"destination":"wh_…"}.',
+  })
+}
+
+/**
+ * Reading, though it is a POST: nothing is sent, kept or changed, so the audit log has nothing to tell. A body and not a
+ * query, since a secret may be in it.
+ */
+export function signEventRoutes(app: App, deps: { readonly db: Database; readonly vault: Vault }): void {
+  app.post(
+    '/management/v1/projects/:project_id/events/:event_id/signed',
+    {
+      config: { access: 'operator', management: true },
+      schema: {
+        tags: ['events'],
+        operationId: 'event.sign',
+        summary: 'The headers and bytes of an event as it would be sent now; nothing is sent',
+        description:
+          'Where there is a delivery of the event to the destination, these are its id and its bytes. Headers that a distribution adds are left out.',
+        params: Type.Object({ project_id: IdParam, event_id: IdParam }),
+        body: Body,
+        response: {
+          200: Type.Object({
+            headers: Type.Record(Type.String(), Type.String()),
+            body: Type.String({ description: 'Exactly what is signed.' }),
+          }),
+        },
+      },
+    },
+    async ({ params, body }) =>
+      signEvent(deps, { projectId: params.project_id, eventId: params.event_id, as: signerIn(body) }),
+  )
+}

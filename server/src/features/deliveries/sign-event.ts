@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { EVENT_KIND_VALUES, type EventKind, TEST_EVENT } from '../../contract/event-kinds.ts'
+import { ID_PREFIX } from '../../contract/ids.ts'
+import { notFound, Problem } from '../../contract/problem.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { Vault } from '../../platform/encryption.ts'
+import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import { type EventRow, findEvent } from '../events/index.ts'
+import { requireProject } from '../projects/index.ts'
+import { type DestinationRow, eventsOf, findDestination, openSecrets } from '../webhooks/index.ts'
+import type { DeliveryRow } from './delivery.ts'
+import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
+import { makeDelivery } from './fan-out.ts'
+import { payloadOf } from './payload.ts'
+import { ownHeaders } from './send-delivery.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly vault: Vault
+}
+
+export interface SigningRequest {
+  readonly projectId: string
+  readonly eventId: string
+  /** A destination, or a secret for a project that has none yet. */
+  readonly as: { readonly destinationId: string } | { readonly secret: string; readonly targetUrl: string }
+}
+
+export interface SignedEvent {
+  readonly headers: Readonly<Record<string, string>>
+  /** Exactly what is signed. */
+  readonly body: string
+}
+
+/**
+ * An event as it would be sent now, without sending it: for receivers that Jeton cannot reach, such as one on a
+ * developer's machine. It is checked there with the very secret of the real one, which stays here. Headers that a
+ * distribution adds are left out: their values are not shown to anyone.
+ */
+export async function signEvent(
+  deps: Deps,
+  { projectId, eventId, as }: SigningRequest,
+): Promise<SignedEvent> {
+  await requireProject(deps.db, projectId)
+  const event = await findEvent(deps.db, projectId, eventId)
+  if (!event) throw notFound('event', eventId)
+  const nowMs = await deps.db.now()
+  if ('secret' in as) {
+    const delivery = standIn(event, imagined(event, as.targetUrl))
+    return signed([as.secret], { event, nowMs, delivery })
+  }
+  const destination = await requireDestination(deps.db, projectId, as.destinationId)
+  const delivery = (await deliveryTo(deps.db, event, destination)) ?? standIn(event, destination)
+  return signed(openSecrets(deps.vault, destination, nowMs), { event, nowMs, delivery })
+}
+
+interface Signing {
+  readonly event: EventRow
+  readonly delivery: DeliveryRow
+  readonly nowMs: number
+}
+
+function signed(secrets: readonly string[], { event, delivery, nowMs }: Signing): SignedEvent {
+  const body = payloadOf(delivery, event.data)
+  const send = { deliveryId: delivery.id, kind: event.kind, attempt: delivery.attempts_made + 1, nowMs }
+  return { headers: ownHeaders(send, secrets, Buffer.from(body)), body }
+}
+
+async function requireDestination(db: Database, projectId: string, id: string): Promise<DestinationRow> {
+  const kind = id.startsWith(ID_PREFIX.distribution) ? 'distribution' : 'webhook'
+  const found = await findDestination(db, { projectId, kind, id })
+  if (!found) throw notFound(kind, id)
+  return found
+}
+
+/** The real one, where there is one: the same id and the same bytes arrive here as there. */
+async function deliveryTo(
+  db: Database,
+  event: EventRow,
+  { id }: DestinationRow,
+): Promise<DeliveryRow | undefined> {
+  const heads = await listDeliveriesOfEvent(db, event.project_id, event.id)
+  const head = heads.find(({ destination_id }) => destination_id === id)
+  return head && findDelivery(db, event.project_id, head.id)
+}
+
+type StandInFor = Pick<DestinationRow, 'id' | 'kind' | 'campaign_id' | 'event_name' | 'events' | 'target_url'>
+
+/** For a destination that was made after the event, or an event that is not fanned out yet. */
+function standIn(event: EventRow, destination: StandInFor): DeliveryRow {
+  refuseWrongPlace(event, destination)
+  const random = fixedBytes(`${event.id}/${destination.id}`)
+  return makeDelivery({ random }, { event, destination, now: event.created_at }).delivery
+}
+
+/** A receiver must not be tried with what the real one never gets. */
+function refuseWrongPlace(event: EventRow, destination: StandInFor): void {
+  const wrongKind = event.kind === TEST_EVENT || !eventsOf(destination).includes(event.kind as EventKind)
+  const wrongCampaign = destination.kind === 'distribution' && destination.campaign_id !== event.campaign_id
+  if (!wrongKind && !wrongCampaign) return
+  const why = wrongKind ? `it does not get ${event.kind}` : 'it is for another campaign'
+  throw new Problem('invalid_state', {
+    message: `The event ${event.id} does not go to ${destination.id}: ${why}.`,
+    details: 'Name a destination that gets it. Its deliveries: jeton delivery list --event <event>',
+    resource: { type: destination.kind, id: destination.id },
+  })
+}
+
+/** A webhook that is in no store: what a project without one would have. */
+const imagined = (event: EventRow, targetUrl: string): StandInFor => ({
+  id: newId(fixedBytes(event.project_id), ID_PREFIX.webhook),
+  kind: 'webhook',
+  campaign_id: null,
+  event_name: null,
+  events: JSON.stringify(EVENT_KIND_VALUES),
+  target_url: targetUrl,
+})
+
+/** Not random: asked for once more, a stand-in has the same ids, as a delivery has on every attempt. */
+function fixedBytes(seed: string): RandomBytes {
+  let drawn = 0
+  return (size) => createHash('shake256', { outputLength: size }).update(`${seed}/${drawn++}`).digest()
+}

@@ -1,0 +1,375 @@
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
+import { type Answer, BODY_MAX_BYTES, createReach, createSender, type Sender } from './index.ts'
+
+const reach = createReach(['127.0.0.0/8'])
+/** As the product has it: for receivers that end by themselves. */
+let sender: Sender
+/** For those that never do. Long enough to connect on a busy machine. */
+let hasty: Sender
+beforeAll(() => {
+  sender = createSender({ reach })
+  hasty = createSender({ reach, deadlineMs: 1000 })
+})
+afterAll(() => Promise.all([sender.close(), hasty.close()]))
+
+interface Met {
+  readonly answer: Answer
+  readonly receiver: RawReceiver
+}
+
+/** Sends once to a receiver that does this with every request, and looks on. */
+async function meet(
+  by: Sender,
+  onRequest: (socket: Socket) => void,
+  look: (met: Met) => Promise<void> | void,
+  body = Buffer.from('{"a":1}'),
+): Promise<void> {
+  const receiver = await startRawReceiver({ onRequest })
+  try {
+    const answer = await by.send({
+      url: `http://127.0.0.1:${receiver.port}/hook?token=s3cret`,
+      headers: {},
+      body,
+    })
+    expect(answer.error ?? '').not.toMatch(/s3cret|127\.0\.0\.1/)
+    await look({ answer, receiver })
+  } finally {
+    await receiver.close()
+  }
+}
+
+const isClosed = ({ receiver }: Met) =>
+  vi.waitFor(() => expect(receiver.closed()).toBe(receiver.connections()), { timeout: 5_000 })
+
+/** Writes again and again, as fast as it is taken; what `next` makes, until the other side has had enough. */
+function flood(socket: Socket, next: () => string | Buffer): void {
+  const pour = () => {
+    while (!socket.destroyed && socket.write(next()));
+  }
+  socket.on('drain', pour)
+  pour()
+}
+
+const says = (text: string | Buffer) => (socket: Socket) => void socket.write(text)
+const saysAndCloses = (text: string | Buffer) => (socket: Socket) => void socket.end(text)
+
+describe('a receiver that does not come to an end is left at the deadline', () => {
+  const drip = (start: string, drop: string) => (socket: Socket) => {
+    socket.write(start)
+    const timer = setInterval(() => socket.write(drop), 20)
+    socket.on('close', () => clearInterval(timer))
+  }
+  const cases: [string, (socket: Socket) => void, RegExp][] = [
+    ['says nothing', () => undefined, /^no answer within 1 s \(connected in \d+ ms\)$/],
+    ['says half a line', says('HTTP/1.1 20'), /^no answer within 1 s \(connected in \d+ ms\)$/],
+    ['drips its headers', drip('HTTP/1.1 200 OK\r\n', 'x'), /^no answer within 1 s/],
+    ['drips blank lines', drip('', '\r\n'), /^no answer within 1 s/],
+    [
+      'drips its body',
+      drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'x'),
+      /^answered 200 but did not finish within 1 s \(\d+ of 1000 bytes\)$/,
+    ],
+    [
+      'drips chunks',
+      drip('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
+      /^answered 200 but did not finish within 1 s \(\d+ bytes\)$/,
+    ],
+    [
+      'never sends the body that it announced',
+      says('HTTP/1.1 200 OK\r\ncontent-length: 120\r\n\r\n'),
+      /^answered 200 but did not finish within 1 s \(0 of 120 bytes\)$/,
+    ],
+    [
+      'drips one chunk extension',
+      drip('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'x'),
+      /^answered 200 but did not finish within 1 s/,
+    ],
+  ]
+  test.concurrent.each(cases)('%s', async (_, receiver, words) => {
+    await meet(hasty, receiver, async (met) => {
+      expect(met.answer).toMatchObject({ error: expect.stringMatching(words), refused: false })
+      expect(met.answer.durationMs).toBeGreaterThanOrEqual(990)
+      await isClosed(met)
+    })
+  })
+
+  test.concurrent('does not even read what it is sent', async () => {
+    const receiver = await startRawReceiver({ onConnection: (socket) => socket.pause() })
+    const body = Buffer.alloc(30_000_000, 32)
+    const { error } = await hasty.send({ url: `http://127.0.0.1:${receiver.port}/`, headers: {}, body })
+    expect(error).toMatch(/^no answer within 1 s/)
+    await receiver.close()
+  })
+
+  test.concurrent('has a name that nobody answers for', async () => {
+    const lost = createSender({ reach, deadlineMs: 100, lookup: () => new Promise(() => undefined) })
+    const { error } = await lost.send({ url: 'https://hooks.example/', headers: {}, body: Buffer.from('{}') })
+    expect(error).toBe('no connection within 0.1 s')
+    await lost.close()
+  })
+})
+
+describe('a receiver that says too much is cut short', () => {
+  /** What the system buffers between two sockets, and more: an answer of which all is taken would be endless. */
+  const BUFFERED_AT_MOST = 32_000_000
+
+  test('an endless answer: its first 16 KB are kept, and the connection is closed', async () => {
+    let receiving: Socket | undefined
+    const endless = (socket: Socket) => {
+      receiving = socket
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n')
+      flood(socket, () => Buffer.alloc(65_536, 'y'))
+    }
+    await meet(sender, endless, async (met) => {
+      expect(met.answer).toMatchObject({ status: 200, error: null, body: 'y'.repeat(BODY_MAX_BYTES) })
+      await isClosed(met)
+      expect(receiving!.bytesWritten).toBeLessThan(BUFFERED_AT_MOST)
+    })
+  })
+
+  test('an endless answer in chunks of a byte', async () => {
+    const endless = (socket: Socket) => {
+      socket.write('HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n')
+      flood(socket, () => '1\r\ny\r\n'.repeat(1000))
+    }
+    await meet(sender, endless, async (met) => {
+      expect(met.answer).toMatchObject({ status: 500, error: null, body: 'y'.repeat(BODY_MAX_BYTES) })
+      await isClosed(met)
+    })
+  })
+
+  test('two hundred answers that never end take little memory together', async () => {
+    const receiver = await startRawReceiver({
+      onRequest: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+        socket.write(`4000\r\n${'y'.repeat(0x4000)}\r\n`)
+      },
+    })
+    const url = `http://127.0.0.1:${receiver.port}/`
+    const before = process.memoryUsage().rss
+    const sends = Array.from({ length: 200 }, () => hasty.send({ url, headers: {}, body: Buffer.from('{}') }))
+    for (const { error } of await Promise.all(sends)) expect(error).toMatch(/within 1 s/)
+    // The receiver's own memory is in it as well.
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
+    await receiver.close()
+  })
+
+  test('a cut goes through no character, and a NUL is not kept', async () => {
+    const text = `a\0${'é'.repeat(BODY_MAX_BYTES)}`
+    await meet(sender, says(answerOf('200 OK', text)), ({ answer }) => {
+      expect(answer.body).toBe(`a\ufffd${'é'.repeat(BODY_MAX_BYTES / 2 - 1)}`)
+    })
+    await meet(sender, says(answerOf('200 OK', `b${text}`)), ({ answer }) => {
+      expect(answer.body).toBe(`ba\ufffd${'é'.repeat(BODY_MAX_BYTES / 2 - 2)}`)
+    })
+  })
+
+  test.each([
+    ['many headers', (n: number) => `x-${n}: ${'y'.repeat(1000)}\r\n`],
+    ['many tiny headers', () => 'a:\r\n'.repeat(1000)],
+    ['one endless header', () => 'y'.repeat(1000)],
+  ])('%s', async (_, next) => {
+    const endless = (socket: Socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx:y')
+      let n = 0
+      flood(socket, () => next(n++))
+    }
+    await meet(sender, endless, async (met) => {
+      expect(met.answer).toMatchObject({ status: null, error: 'answered with headers of more than 16 KB' })
+      await isClosed(met)
+    })
+  })
+
+  test('answers that are announced again and again', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(10)
+    const endless = (socket: Socket) => flood(socket, () => hints)
+    await meet(sender, endless, async (met) => {
+      const error = 'announced an answer 100 times and sent none'
+      expect(met.answer).toMatchObject({ status: null, error })
+      await isClosed(met)
+    })
+  })
+
+  test('endless trailers', async () => {
+    const endless = (socket: Socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n')
+      flood(socket, () => `x: ${'y'.repeat(1000)}\r\n`)
+    }
+    await meet(sender, endless, async (met) => {
+      expect(met.answer).toMatchObject({ status: 200, error: 'answered 200 but sent trailers without end' })
+      await isClosed(met)
+    })
+  })
+
+  test('a compressed bomb stays packed: compression is neither asked for nor undone', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000, 'boom'))
+    const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
+    await meet(sender, says(Buffer.concat([Buffer.from(head), bomb])), ({ answer, receiver }) => {
+      expect(answer).toMatchObject({ status: 200, error: null })
+      expect(answer.body).not.toContain('boomboom')
+      expect(answer.body!.length).toBeLessThanOrEqual(BODY_MAX_BYTES)
+      expect(receiver.received()).not.toMatch(/accept-encoding/i)
+    })
+  })
+})
+
+describe('a receiver that breaks off', () => {
+  const NO_ANSWER = 'closed the connection without an answer'
+  test.each([
+    ['before a word', (socket: Socket) => socket.destroy(), null, NO_ANSWER],
+    ['hard', (socket: Socket) => socket.resetAndDestroy(), null, NO_ANSWER],
+    ['within the headers', saysAndCloses('HTTP/1.1 200 OK\r\ncontent-'), null, NO_ANSWER],
+    [
+      'within the body',
+      saysAndCloses('HTTP/1.1 200 OK\r\ncontent-length: 120\r\n\r\nabc'),
+      200,
+      'answered 200 but closed after 3 of 120 bytes',
+    ],
+    [
+      'within the body, as it said it would',
+      saysAndCloses('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 120\r\n\r\nabc'),
+      200,
+      'answered 200 but closed after 3 of 120 bytes',
+    ],
+    [
+      'within a chunk',
+      saysAndCloses('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc'),
+      200,
+      'answered 200 but closed after 3 bytes',
+    ],
+    [
+      'between chunks, as it said it would',
+      saysAndCloses('HTTP/1.1 503 Oh\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n'),
+      503,
+      'answered 503 but closed after 1 byte',
+    ],
+  ])('%s', async (_, receiver, status, error) => {
+    await meet(sender, receiver, ({ answer }) =>
+      expect(answer).toMatchObject({ status, error, refused: false }),
+    )
+  })
+
+  test('and what came until then is kept', async () => {
+    const abrupt = saysAndCloses('HTTP/1.1 200 OK\r\ncontent-length: 120\r\n\r\nabc')
+    await meet(sender, abrupt, ({ answer }) => expect(answer.body).toBe('abc'))
+  })
+
+  test('without having listened', async () => {
+    const receiver = await startRawReceiver({})
+    await receiver.close()
+    const url = `http://127.0.0.1:${receiver.port}/`
+    const answer = await sender.send({ url, headers: {}, body: Buffer.from('{}') })
+    expect(answer).toMatchObject({ status: null, body: null, error: 'connection refused' })
+  })
+})
+
+describe('a receiver that speaks no HTTP', () => {
+  test.each([
+    ['SSH-2.0-OpenSSH_9.2p1\r\n', null, /^answered with something that is not HTTP( \(.+\))?$/],
+    ['\0\0\0\0', null, /^answered with something that is not HTTP/],
+    ['{"ok":true}', null, /^answered with something that is not HTTP/],
+    ['HTTP/1.1 099 Low\r\n\r\n', null, /^answered with something that is not HTTP/],
+    ['HTTP/1.1 OK\r\n\r\n', null, /^answered with something that is not HTTP/],
+    ['HTTP/9.9 200 OK\r\n\r\n', null, /^answered with something that is not HTTP/],
+    ['HTTP/1.1 200 OK\r\nno colon here\r\n\r\n', null, /^answered with something that is not HTTP/],
+    ['HTTP/1.1 200 OK\r\ncontent-length: lots\r\n\r\n', null, /^answered with something that is not HTTP/],
+    [
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      null,
+      /^answered with something that is not HTTP/,
+    ],
+    [
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\nabc',
+      null,
+      /^answered with something that is not HTTP/,
+    ],
+    [
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nhuge\r\n',
+      200,
+      /^answered 200 but broke the rules of HTTP after 2 bytes$/,
+    ],
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      null,
+      /1xx, which was not asked for$/,
+    ],
+    ['HTTP/1.1 100 Continue\r\n\r\n', null, /1xx, which was not asked for$/],
+  ])('%j', async (text, status, words) => {
+    await meet(sender, says(text), async (met) => {
+      expect(met.answer).toMatchObject({ status, error: expect.stringMatching(words), refused: false })
+      await isClosed(met)
+    })
+  })
+})
+
+describe('an answer that is odd and yet an answer', () => {
+  test.each([
+    ['204', says('HTTP/1.1 204 No Content\r\n\r\n'), 204, ''],
+    ['204 with a length', says('HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n'), 204, ''],
+    ['205', says('HTTP/1.1 205 Reset Content\r\ncontent-length: 0\r\n\r\n'), 205, ''],
+    ['304', says('HTTP/1.1 304 Not Modified\r\n\r\n'), 304, ''],
+    ['299', says(answerOf('299 Odd', 'x')), 299, 'x'],
+    ['600', says(answerOf('600 Odder', 'x')), 600, 'x'],
+    ['HTTP/1.0', saysAndCloses('HTTP/1.0 200 OK\r\n\r\nto the end'), 200, 'to the end'],
+    ['no length', saysAndCloses('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nto the end'), 200, 'to the end'],
+    ['no reason', says('HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok'), 200, 'ok'],
+    [
+      'hints before',
+      says(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${answerOf('200 OK', 'ok')}`),
+      200,
+      'ok',
+    ],
+    ['more than announced', says(`${answerOf('200 OK', 'ok')}and more`), 200, 'ok'],
+    ['a second answer', says(answerOf('200 OK', 'ok') + answerOf('500 Oh', 'no')), 200, 'ok'],
+    [
+      'trailers',
+      says(
+        'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx-checksum: 1\r\nstatus: 500\r\n\r\n',
+      ),
+      200,
+      'ok',
+    ],
+  ])('%s', async (_, receiver, status, body) => {
+    await meet(sender, receiver, ({ answer }) => expect(answer).toMatchObject({ status, body, error: null }))
+  })
+
+  test('what a receiver says without having been asked is no answer to the next send', async () => {
+    const chatty = says(answerOf('200 OK', 'first') + answerOf('500 Oh', 'unasked'))
+    const receiver = await startRawReceiver({ onRequest: chatty })
+    const url = `http://127.0.0.1:${receiver.port}/`
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await sender.send({ url, headers: {}, body: Buffer.from('{}') })
+      expect(answer).toMatchObject({ status: 200, body: 'first', error: null })
+    }
+    await receiver.close()
+  })
+})
+
+describe('a redirect is not followed', () => {
+  test.each([301, 302, 303, 307, 308])('%i', async (status) => {
+    const elsewhere = await startRawReceiver({ onRequest: says(answerOf('200 OK')) })
+    const location = `location: http://user:pass@127.0.0.2:${elsewhere.port}/login?session=s3cret#part\r\n`
+    await meet(sender, says(answerOf(`${status} Moved`, '', location)), ({ answer }) => {
+      const words = `redirected to http://127.0.0.2:${elsewhere.port}/login; redirects are not followed`
+      expect(answer).toMatchObject({ status, error: words, refused: false })
+      expect(elsewhere.connections()).toBe(0)
+    })
+    await elsewhere.close()
+  })
+
+  test.each([
+    ['location: https://hooks.example/jtn_abc/x\r\n', 'redirected to https://hooks.example/jtn_•••/x; '],
+    [`location: https://hooks.example/${'a'.repeat(500)}\r\n`, `redirected to https://hooks.example/aaa`],
+    ['location: http://[\r\n', 'redirected elsewhere; '],
+    ['location: file:///etc/passwd\r\n', 'redirected elsewhere; '],
+    ['', 'redirected elsewhere; '],
+  ])('%s', async (location, words) => {
+    await meet(sender, says(answerOf('302 Found', '', location)), ({ answer }) => {
+      expect(answer.error).toContain(words)
+      expect(answer.error!.length).toBeLessThan(400)
+    })
+  })
+})

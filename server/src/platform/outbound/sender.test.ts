@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
+import { TestClock } from '../../../test/test-clock.ts'
+import { createReach, createSender, type Sender } from './index.ts'
+
+const cleanup: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of cleanup.splice(0)) await close()
+})
+
+function newSender(parts: Partial<Parameters<typeof createSender>[0]> = {}): Sender {
+  const sender = createSender({ reach: createReach(['127.0.0.0/8']), ...parts })
+  cleanup.push(() => sender.close())
+  return sender
+}
+
+async function receiver(behaviour: Parameters<typeof startRawReceiver>[0]): Promise<RawReceiver> {
+  const started = await startRawReceiver(behaviour)
+  cleanup.push(() => started.close())
+  return started
+}
+
+const urlOf = ({ port }: RawReceiver, path = '/hook') => `http://127.0.0.1:${port}${path}`
+const post = (sender: Sender, url: string, body = '{}', signal?: AbortSignal) =>
+  sender.send({ url, headers: { 'x-a': '1' }, body: Buffer.from(body), signal })
+
+const content = answerOf('200 OK', 'ok')
+
+describe('what is sent', () => {
+  test('is a POST of the exact bytes, by HTTP/1.1, with the headers handed in and nothing that was not asked for', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    const sender = newSender({ userAgent: 'Jeton/1.2.3' })
+    const body = '{"name":"Zoë 🎁","n":1.0}'
+    await post(sender, urlOf(at, '/a%20b/c?token=1&x=%C3%A9'), body)
+    expect(at.received()).toBe(
+      [
+        'POST /a%20b/c?token=1&x=%C3%A9 HTTP/1.1',
+        `host: 127.0.0.1:${at.port}`,
+        'connection: keep-alive',
+        'x-a: 1',
+        'user-agent: Jeton/1.2.3',
+        `content-length: ${Buffer.byteLength(body)}`,
+        '',
+        Buffer.from(body).toString('latin1'),
+      ].join('\r\n'),
+    )
+  })
+})
+
+describe('connections', () => {
+  test('are used again, one send at a time on each, and no more than there are sends at once', async () => {
+    const at = await receiver({ onRequest: (socket) => setImmediate(() => socket.write(content)) })
+    const sender = newSender()
+    const many = async () => {
+      for (let turn = 0; turn < 20; turn++) expect((await post(sender, urlOf(at))).status).toBe(200)
+    }
+    await Promise.all(Array.from({ length: 8 }, many))
+    expect(at.connections()).toBe(8)
+  })
+
+  test('are closed when the receiver says so, and idle ones soon by themselves', async () => {
+    const hints = ['connection: close\r\n', 'keep-alive: timeout=3\r\n']
+    for (const hint of hints) {
+      const at = await receiver({ onRequest: (socket) => socket.write(answerOf('200 OK', 'ok', hint)) })
+      await post(newSender(), urlOf(at))
+      await expect.poll(() => at.closed(), { timeout: 15_000 }).toBe(1)
+    }
+  })
+
+  test('are opened anew after five minutes, so that a name that leads elsewhere is followed', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    const clock = new TestClock()
+    const sender = newSender({ clock })
+    await post(sender, urlOf(at))
+    await clock.advance(301_000)
+    await post(sender, urlOf(at))
+    expect(at.connections()).toBe(1)
+    await post(sender, urlOf(at))
+    expect(at.connections()).toBe(2)
+  })
+
+  /** Answers the first request of each of so many connections, and closes at the second; every further one is closed at once. */
+  const closingOnReuse = (connections: number) => {
+    const used = new Set<unknown>()
+    return receiver({
+      onRequest: (socket) => {
+        if (used.has(socket) || used.size >= connections) return socket.destroy()
+        used.add(socket)
+        socket.write(content)
+      },
+    })
+  }
+
+  test('that the receiver closed just when they were used again cost a second connection, not the send', async () => {
+    const at = await closingOnReuse(2)
+    const sender = newSender()
+    expect(await post(sender, urlOf(at))).toMatchObject({ status: 200 })
+    expect(await post(sender, urlOf(at), '{"second":true}')).toMatchObject({ status: 200, error: null })
+    expect(at.connections()).toBe(2)
+    expect(at.received().split('{"second":true}')).toHaveLength(3)
+  })
+
+  test('are tried twice at most, and fresh ones once', async () => {
+    const at = await closingOnReuse(1)
+    const sender = newSender()
+    await post(sender, urlOf(at))
+    const error = 'closed the connection without an answer'
+    expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error })
+    expect(at.connections()).toBe(2)
+    expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error })
+    expect(at.connections()).toBe(3)
+  })
+
+  test('of a receiver that began to answer are not tried again', async () => {
+    let requests = 0
+    const at = await receiver({
+      onRequest: (socket) => (++requests === 1 ? socket.write(content) : socket.end('HTTP/1.1 20')),
+    })
+    const sender = newSender()
+    await post(sender, urlOf(at))
+    expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error: expect.any(String) })
+    expect(requests).toBe(2)
+  })
+})
+
+describe('a name', () => {
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('10.9.8.7'), { code }))
+
+  test.each([
+    ['ENOTFOUND', 'the name hooks.example was not found'],
+    ['EAI_AGAIN', 'the name hooks.example could not be looked up'],
+    ['EAI_FAIL', 'the name hooks.example could not be looked up'],
+    ['ETIMEOUT', 'the name hooks.example could not be looked up: its name servers do not answer'],
+  ])('that is answered with %s', async (code, error) => {
+    const answer = await post(newSender({ lookup: failing(code) }), 'https://hooks.example/a?b=c')
+    expect(answer).toMatchObject({ status: null, body: null, error, refused: false })
+  })
+
+  test('that many ask for at once is looked up once', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    let asked = 0
+    const lookup = async () => {
+      asked++
+      return [{ address: '127.0.0.1', family: 4 }]
+    }
+    const sender = newSender({ lookup })
+    const url = `http://hooks.example:${at.port}/`
+    await Promise.all(Array.from({ length: 20 }, () => post(sender, url)))
+    expect([asked, at.connections()]).toEqual([1, 20])
+  })
+
+  test('with several addresses is reached by one that answers', async () => {
+    const at = await receiver({ host: '127.0.0.2', onRequest: (socket) => socket.write(content) })
+    const lookup = async () => ['127.0.0.3', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+    const answer = await post(newSender({ lookup }), `http://hooks.example:${at.port}/`)
+    expect(answer).toMatchObject({ status: 200, error: null })
+  })
+
+  test('none of whose addresses answers is told without them', async () => {
+    const at = await startRawReceiver({})
+    await at.close()
+    const lookup = async () => ['127.0.0.3', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+    const answer = await post(newSender({ lookup }), `http://hooks.example:${at.port}/`)
+    expect(answer).toMatchObject({ status: null, error: 'connection refused' })
+  })
+})
+
+describe('a send that is given up', () => {
+  const stopped = 'stopped before an answer came, since Jeton was stopping'
+
+  test('by its signal ends at once, and so does its connection', async () => {
+    const giveUp = new AbortController()
+    const at = await receiver({ onRequest: () => giveUp.abort() })
+    const sends = Array.from({ length: 30 }, () => post(newSender(), urlOf(at), '{}', giveUp.signal))
+    for (const answer of await Promise.all(sends))
+      expect(answer).toMatchObject({ status: null, error: stopped })
+    await expect.poll(() => at.connections() - at.closed()).toBe(0)
+    expect(await post(newSender(), urlOf(at), '{}', giveUp.signal)).toMatchObject({ error: stopped })
+  })
+
+  test('by the end of the sender ends at once, and nothing is sent afterwards', async () => {
+    const sender = newSender()
+    const at = await receiver({ onRequest: () => void sender.close() })
+    expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error: stopped })
+    await expect.poll(() => at.closed()).toBe(1)
+    expect(await post(sender, urlOf(at))).toMatchObject({ error: stopped })
+    expect(at.connections()).toBe(1)
+  })
+
+  test('while it connects never reaches the receiver', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    let found: (list: { address: string; family: number }[]) => void = () => undefined
+    const sender = newSender({ lookup: () => new Promise((resolve) => (found = resolve)), deadlineMs: 100 })
+    const answer = await post(sender, `http://hooks.example:${at.port}/`)
+    expect(answer.error).toBe('no connection within 0.1 s')
+    found([{ address: '127.0.0.1', family: 4 }])
+    // A later send is served, and by then an earlier one would have been.
+    await post(newSender(), urlOf(at))
+    expect(at.connections()).toBe(1)
+  })
+})

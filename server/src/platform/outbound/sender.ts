@@ -1,0 +1,56 @@
+import { type Clock, systemClock } from '../clock.ts'
+import { createConnect } from './connect.ts'
+import { type Answer, Exchange, type OutboundRequest } from './exchange.ts'
+import { type FindAddresses, findAddressesBy } from './find-addresses.ts'
+import { Lines } from './lines.ts'
+import type { Reach } from './reach.ts'
+
+/** Posts to receivers: over connections that stay open, within one deadline, and only where it may. */
+export interface Sender {
+  /** Never rejects: whatever happens is an answer or words about why there is none. */
+  send(request: OutboundRequest): Promise<Answer>
+  /** Gives up what is under way. */
+  close(): Promise<void>
+}
+
+interface SenderParts {
+  readonly reach: Reach
+  /** What receivers see who is asking. */
+  readonly userAgent?: string
+  readonly clock?: Clock
+  readonly lookup?: FindAddresses
+  /** Authorities that certificates may come from, in place of those that Node brings along (PEM). */
+  readonly ca?: string
+  readonly deadlineMs?: number
+}
+
+/** Over all: looking up, connecting, TLS, sending, waiting and reading. */
+const DEADLINE_MS = 10_000
+
+export function createSender(parts: SenderParts): Sender {
+  const { reach, clock = systemClock, lookup = findAddressesBy(), ca } = parts
+  const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS } = parts
+  const lines = new Lines(createConnect({ reach, find: lookup, ca }), clock)
+  const underWay = new Set<Exchange>()
+  const deps = { lines, clock, deadlineMs, userAgent }
+  let closed = false
+
+  return {
+    send: (request) =>
+      new Promise((resolve) => {
+        const url = new URL(request.url)
+        const exchange: Exchange = new Exchange(deps, { request, url }, (answer) => {
+          underWay.delete(exchange)
+          resolve(answer)
+        })
+        underWay.add(exchange)
+        if (closed) exchange.stop()
+        else exchange.begin()
+      }),
+    async close() {
+      closed = true
+      for (const exchange of underWay) exchange.stop()
+      await lines.closeIdle()
+    },
+  }
+}

@@ -1,0 +1,389 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { findEvent, insertEvent } from '../../src/features/events/index.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import {
+  jeton,
+  newFolder,
+  type RunningCommand,
+  type Surroundings,
+  spawnJeton,
+  startJeton,
+} from '../command-line.ts'
+import { ok, openShop, type Shop } from '../loyalty.ts'
+import { freePort } from '../proxy.ts'
+import { type Received, type Receiver, startReceiver } from '../receiver.ts'
+import { OPERATOR, startService, type TestService } from '../service.ts'
+
+const KIND = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
+const WIRE = 'customer.reward_redemptions.completed'
+
+let folder: string
+let settings: Record<string, string>
+let service: TestService
+/** Of the test at hand. */
+let shop: Shop
+let receiver: Receiver
+/** Where webhooks really lead. */
+let elsewhere: Receiver
+let card: { code: string }
+let reward: { id: string }
+const running: RunningCommand[] = []
+
+beforeAll(async () => {
+  folder = newFolder('listen')
+  elsewhere = await startReceiver()
+  settings = {
+    JETON_DATA_DIR: join(folder, 'data'),
+    JETON_PORT: String(await freePort()),
+    JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
+  }
+  service = await startService(settings, { clock: systemClock })
+})
+afterAll(async () => {
+  await service.stop()
+  await elsewhere.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  shop = await openShop(service)
+  card = await shop.member(10_000)
+  reward = await shop.material()
+  receiver = await startReceiver()
+})
+afterEach(async () => {
+  for (const command of running.splice(0)) await command.stop()
+  await receiver.close()
+})
+
+const env = () => ({
+  JETON_URL: service.url,
+  JETON_MANAGEMENT_ID: OPERATOR.id,
+  JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+  JETON_PROJECT: shop.projectId,
+  XDG_CONFIG_HOME: folder,
+  NO_COLOR: '1',
+})
+const start = (argv: string[], around: Partial<Surroundings> = {}): RunningCommand => {
+  const command = startJeton(argv, { env: env(), ...around })
+  running.push(command)
+  return command
+}
+/** Once it says that it listens: what happens from then on must arrive. */
+async function listening(flags: string[] = [], around: Partial<Surroundings> = {}): Promise<RunningCommand> {
+  const command = start(['listen', '--forward-to', receiver.url, ...flags], around)
+  await command.printed(/Ctrl-C to quit|Waiting|first\./)
+  return command
+}
+async function redeem(): Promise<string> {
+  const answer = await shop.redeem(card.code, reward.id)
+  await ok(Promise.resolve(answer))
+  const events = await service.manage('GET', `/projects/${shop.projectId}/events`)
+  return events.body.data.find(
+    (one: { group_id: string }) => one.group_id === answer.headers.get('x-request-id'),
+  ).id
+}
+async function create(kind: 'webhook' | 'distribution', fields: object = {}) {
+  const own = kind === 'webhook' ? { events: [KIND] } : { name: 'CRM', campaign_id: shop.campaign.id }
+  const body = { target_url: elsewhere.url, ...own, ...fields }
+  const answer = await service.manage('POST', `/projects/${shop.projectId}/${kind}s`, body)
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body as { id: string; secret: string }
+}
+/** Ids of the deliveries, once there are so many. */
+async function fannedOut(count: number): Promise<string[]> {
+  for (;;) {
+    const { body } = await service.manage('GET', `/projects/${shop.projectId}/deliveries`)
+    if (body.total >= count) return body.data.map(({ id }: { id: string }) => id).sort()
+  }
+}
+const checked = (secret: string, { body, headers }: Received) =>
+  new Webhook(secret).verify(body, headers as Record<string, string>) as {
+    id: string
+    data: { publication?: object }
+    source: { id: string; target_url: string }
+    event: { id: string }
+  }
+const eventsIn = (received: readonly Received[]): string[] => received.map(({ payload }) => payload.event.id)
+
+describe('listen', () => {
+  test('brings each event to this machine, checked there with the very secret of the webhook', async () => {
+    const webhook = await create('webhook', { description: 'crm' })
+    const command = await listening()
+    expect(command.said()).toContain(`Signing with the secret of ${webhook.id} "crm" (choose with --as).`)
+    expect(command.said()).not.toContain('whsec_')
+    const ids = [await redeem(), await redeem()]
+    const received = await receiver.receivedAtLeast(2)
+    expect(received.map((one) => checked(webhook.secret, one).event.id)).toEqual(ids)
+    expect(received[0]!.headers).toMatchObject({ 'x-jeton-event': KIND, 'x-jeton-attempt': '1' })
+    const { code } = await command.stop()
+    expect(code).toBe(0)
+  })
+
+  test('what came before is left alone, unless --since asks for it: oldest first, with the id of the delivery', async () => {
+    const webhook = await create('webhook')
+    const before = [await redeem(), await redeem(), await redeem()]
+    const command = await listening()
+    const after = await redeem()
+    expect(eventsIn(await receiver.receivedAtLeast(1))).toEqual([after])
+    await command.stop()
+    const deliveries = await fannedOut(4)
+
+    const { code, err } = await jeton(
+      ['listen', '--forward-to', receiver.url, '--since', '1h', '--events', '4'],
+      { env: env() },
+    )
+    expect(code).toBe(0)
+    expect(err).toContain('Events since 1h first.')
+    const again = receiver.received.slice(1)
+    expect(eventsIn(again)).toEqual([...before, after])
+    expect(again.map((one) => checked(webhook.secret, one).id).sort()).toEqual(deliveries)
+  })
+
+  test('in a project without a webhook a secret is made for the run and shown', async () => {
+    const command = await listening()
+    const [secret] = await command.printed(/whsec_\w{44}/)
+    expect(command.said()).toContain('There is no webhook yet')
+    const id = await redeem()
+    const [one] = await receiver.receivedAtLeast(1)
+    expect(checked(secret, one!)).toMatchObject({ source: { target_url: receiver.url }, event: { id } })
+    await command.stop()
+
+    // Kept, so that the receiver need not be told a new one each time.
+    await jeton(
+      ['listen', '--forward-to', receiver.url, '--secret', secret, '--since', '1h', '--events', '1'],
+      { env: env() },
+    )
+    expect(checked(secret, receiver.received[1]!).id).toBe(checked(secret, one!).id)
+  })
+
+  test('--as takes the place of another: a distribution with its publication, and only what it gets', async () => {
+    await create('webhook')
+    const voucher = { type: 'LOYALTY_CARD', loyalty_card: { points: 0 } }
+    const other = await ok(shop.call('POST', '/loyalties', { name: `Other ${shop.projectId}`, voucher }))
+    const [distribution, another] = [
+      await create('distribution', { name: 'Tell the CRM', headers: { 'x-tenant': 'seven' } }),
+      await create('distribution', { name: 'Elsewhere', campaign_id: other.id }),
+    ]
+    const silent = await listening(['--as', 'Elsewhere'])
+    expect(silent.said()).toContain(another.id)
+    const command = await listening(['--as', 'Tell the CRM'])
+    expect(command.said()).toContain('Its own headers (x-tenant) are left out.')
+    await redeem()
+    const received = await receiver.receivedAtLeast(1)
+    expect(checked(distribution.secret, received[0]!)).toMatchObject({
+      source: { id: distribution.id },
+      data: { publication: { object: 'publication' } },
+    })
+    // The silent one has seen it too, and goes on: its own would come after it.
+    await service.manage('POST', `/projects/${shop.projectId}/distributions/${another.id}/test`)
+    const [, own] = await receiver.receivedAtLeast(2)
+    expect(checked(another.secret, own!)).toMatchObject({
+      type: 'webhook.test',
+      source: { id: another.id },
+    })
+  })
+
+  test('nothing is skipped while the server is away, and that is said once', async () => {
+    const webhook = await create('webhook')
+    const command = await listening()
+    const ids = [await redeem()]
+    await receiver.receivedAtLeast(1)
+    await service.stop()
+    await command.printed(/ Trying again until it is back\./)
+    service = await startService(settings, { clock: systemClock })
+    ids.push(await redeem())
+    await command.printed(/It is back; nothing was skipped\./)
+    const received = await receiver.receivedAtLeast(2)
+    expect(received.map((one) => checked(webhook.secret, one).event.id)).toEqual(ids)
+    await command.stop()
+    expect(command.said().match(/Trying again/g)).toHaveLength(1)
+  })
+
+  test('an event whose transaction began earlier and was committed later is not missed', async () => {
+    await create('webhook')
+    const command = await listening()
+    const first = await redeem()
+    await receiver.receivedAtLeast(1)
+    const { db } = service.service
+    const row = (await findEvent(db, shop.projectId, first))!
+    const late = { ...row, id: 'evcus_late000000000000', created_at: row.created_at - 50_000 }
+    await db.transaction((tx) => insertEvent(tx, late))
+    expect(eventsIn(await receiver.receivedAtLeast(2))).toEqual([first, late.id])
+    await command.stop()
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  test('a receiver that refuses is shown with what it says; r sends it again and d shows all of it', async () => {
+    receiver.answer = () => ({ status: 400, body: 'missing \u001b[2Jsignature\nand more' })
+    const command = await listening([], { isTTY: true })
+    const id = await redeem()
+    const [line] = await command.printed(/\d\d:\d\d:\d\d {2}.*\n/)
+    expect(line).toMatch(new RegExp(`${WIRE} {2}${id} {2}→ {2}400 {2}\\d+ ms`))
+    expect(line).toContain('"missing  [2Jsignature and more"   r to resend · d for details')
+
+    receiver.answer = () => ({ status: 204 })
+    command.press('r')
+    await command.printed(/→ {2}204 {2}\d+ ms {2}\(attempt 2\)/)
+    const [first, second] = receiver.received
+    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
+    expect(second!.body).toBe(first!.body)
+    expect(second!.headers['x-jeton-attempt']).toBe('2')
+
+    command.press('d')
+    await command.printed(/webhook-signature: v1,/)
+    expect(command.said()).toContain(first!.body)
+    expect(command.said()).not.toContain('\u001b')
+    // Nobody retries by itself here, so what was refused stays refused unless someone presses the key.
+    expect((await command.stop()).code).toBe(0)
+  })
+
+  test('a receiver that is not there is said to be missing, and the next event is tried all the same', async () => {
+    await create('webhook')
+    const away = `127.0.0.1:${await freePort()}/hook`
+    const command = start(['listen', '--forward-to', away])
+    await command.printed(/Ctrl-C/)
+    const ids = [await redeem(), await redeem()]
+    await command.printed(new RegExp(`${ids[1]}\t\t\\d+\tnobody listens there`))
+    expect(command.said()).toMatch(new RegExp(`${ids[0]}\t\t\\d+\tnobody listens there`))
+  })
+
+  test('programs get a line of tabs or of JSON, and 1 where the receiver refused', async () => {
+    const webhook = await create('webhook')
+    const id = await redeem()
+    const argv = [
+      'listen',
+      '--forward-to',
+      receiver.url.replace('http://', ''),
+      '--since',
+      '1h',
+      '--events',
+      '1',
+    ]
+    const tabs = await jeton(argv, { env: env() })
+    expect(tabs).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\S+Z\t\S+\tevcus_\w+\t204\t\d+\t\n$/),
+    })
+    receiver.answer = () => ({ status: 500, body: 'broken' })
+    const { code, out } = await jeton([...argv, '--json'], { env: env() })
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      event_id: id,
+      delivery_id: expect.stringMatching(/^whs_/),
+      type: WIRE,
+      attempt: 1,
+      status: 500,
+      answer: 'broken',
+    })
+    expect(checked(webhook.secret, receiver.received[1]!).event.id).toBe(id)
+  })
+
+  test('what is sent here is on no record of deliveries', async () => {
+    await create('webhook', { active: false })
+    const command = await listening()
+    await redeem()
+    await receiver.receivedAtLeast(1)
+    await command.stop()
+    const { body } = await service.manage('GET', `/projects/${shop.projectId}/deliveries`)
+    for (const one of body.data) expect(one).toMatchObject({ status: 'held', attempts_made: 0 })
+  })
+
+  test('Ctrl-C ends the program at once, with 0', async () => {
+    await create('webhook')
+    const child = spawnJeton(['listen', '--forward-to', receiver.url], env())
+    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+    let said = ''
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.on('data', (chunk) => {
+        said += chunk
+        if (said.includes('Ctrl-C')) resolve()
+      })
+      void ended.then((code) => reject(new Error(`ended with ${code}: ${said}`)))
+    })
+    const id = await redeem()
+    expect(eventsIn(await receiver.receivedAtLeast(1))).toEqual([id])
+    child.kill('SIGINT')
+    expect(await ended).toBe(0)
+  })
+
+  test.each([
+    [['--forward-to', 'ftp://localhost'], 'is not an address such as localhost:3000/hook'],
+    [['--forward-to', 'http://'], 'is not an address such as localhost:3000/hook'],
+    [
+      ['--forward-to', 'localhost:3000', '--since', 'yesterday'],
+      '--since: "yesterday" is not a length of time',
+    ],
+    [['--forward-to', 'localhost:3000', '--since', '2026-99-99'], '--since: give a time such as'],
+    [['--forward-to', 'localhost:3000', '--events', '0'], '--events: "0" is not a number from 1'],
+    [[], '--forward-to'],
+  ])('%j is wrong usage, said before anything is asked', async (flags, says) => {
+    const { code, err } = await jeton(['listen', ...flags], { env: { XDG_CONFIG_HOME: '/nonexistent' } })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(says) })
+  })
+
+  test('a destination that is not there ends it with 3, a server that is not there with 69', async () => {
+    const argv = ['listen', '--forward-to', receiver.url]
+    expect((await jeton([...argv, '--as', 'wh_0000000000000000'], { env: env() })).code).toBe(3)
+    expect((await jeton([...argv, '--as', 'Nobody'], { env: env() })).code).toBe(3)
+    const away = `http://127.0.0.1:${await freePort()}`
+    expect((await jeton(argv, { env: { ...env(), JETON_URL: away } })).code).toBe(69)
+  })
+})
+
+describe('event', () => {
+  test('tail prints events as they are written, none twice', async () => {
+    const command = start(['event', 'tail', '--quiet', '--since', '1h'])
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) {
+      ids.push(await redeem())
+      await command.printed(new RegExp(ids[i]!))
+    }
+    const { code, out } = await command.stop()
+    expect({ code, out }).toEqual({ code: 0, out: `${ids.join('\n')}\n` })
+  })
+
+  test('tail speaks to programs and people, and ends after as many as are asked for', async () => {
+    const [first, second] = [await redeem(), await redeem()]
+    const argv = ['event', 'tail', '--since', '1h', '--kind', WIRE, '--events', '2']
+    const tabs = await jeton(argv, { env: env() })
+    expect(tabs).toMatchObject({ code: 0, err: '' })
+    expect(tabs.out.split('\n').map((line) => line.split('\t')[1])).toEqual([first, second, undefined])
+    const people = await jeton(argv, { env: env(), isTTY: true })
+    expect(people.out).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}${WIRE} {2}${first} {2}cust_\\w+\n`))
+    const [line] = (await jeton([...argv, '--json'], { env: env() })).out.split('\n')
+    expect(JSON.parse(line!)).toMatchObject({ id: first, kind: KIND })
+    expect((await jeton([...argv, '--kind', 'nonsense'], { env: env() })).code).toBe(1)
+  })
+
+  test('kinds lists what can be subscribed to', async () => {
+    expect((await jeton(['event', 'kinds', '--quiet'], { env: env() })).out).toBe(`${KIND}\n`)
+    const { code, out } = await jeton(['event', 'kinds'], { env: env() })
+    expect(code).toBe(0)
+    expect(out).toContain(`${KIND}\t${WIRE}\t2024-01-01\t`)
+    // Nobody needs to be an operator to ask.
+    expect((await jeton(['event', 'kinds', '--url', service.url], { env: {} })).code).toBe(0)
+  })
+})
+
+test('more events than a page holds all arrive, each once, and also one behind them that is committed later', async () => {
+  await create('webhook')
+  const command = await listening()
+  const cards = await Promise.all(Array.from({ length: 10 }, () => shop.member(10_000)))
+  await Promise.all(
+    cards.map(async ({ code }) => {
+      for (let i = 0; i < 12; i++) await ok(shop.redeem(code, reward.id))
+    }),
+  )
+  const received = await receiver.receivedAtLeast(120)
+  expect(new Set(eventsIn(received)).size).toBe(120)
+  const { db } = service.service
+  const first = (await findEvent(db, shop.projectId, eventsIn(received)[0]!))!
+  const late = { ...first, id: 'evcus_behind0000000000', created_at: first.created_at - 1_000 }
+  await db.transaction((tx) => insertEvent(tx, late))
+  expect(eventsIn(await receiver.receivedAtLeast(121))[120]).toBe(late.id)
+  await command.stop()
+  expect(receiver.received).toHaveLength(121)
+})

@@ -1,0 +1,394 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lockDeliveries } from '../../src/features/deliveries/delivery-record.store.ts'
+import { DELIVERED, type DeliveryRecord, EXHAUSTED, openRecord, type Wanted } from '../delivery-record.ts'
+import { eachEngine } from '../engines.ts'
+import type { Answer } from '../service.ts'
+import { startTimedService, type TimedService } from '../timed-service.ts'
+
+const KEY = Buffer.alloc(32, 9).toString('base64')
+const FIELDS = [
+  'id',
+  'object',
+  'event_id',
+  'destination_id',
+  'status',
+  'attempts_made',
+  'next_attempt_at',
+  'created_at',
+]
+
+/** Nothing is sent here: what is looked at is what becomes due. */
+eachEngine((engine) => {
+  let service: TimedService
+  beforeAll(async () => {
+    service = await startTimedService(engine, { env: { JETON_ENCRYPTION_KEY: KEY }, worker: false })
+  })
+  afterAll(() => service.stop())
+
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const list = (record: DeliveryRecord, query = ''): Promise<Answer> =>
+    service.manage('GET', `${record.path}/deliveries${query}`)
+  const idsIn = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id)
+
+  describe('a retry', () => {
+    let record: DeliveryRecord
+    let to: string
+    let now: number
+    beforeEach(async () => {
+      record = await openRecord(service)
+      to = await record.webhook()
+      await service.advance(1)
+      now = service.clock.now()
+    })
+    const retry = (id: string, body?: object) =>
+      service.manage('POST', `${record.path}/deliveries/${id}/retry`, body)
+
+    test('makes what waits due now, at its place in the schedule, and is on record', async () => {
+      const waiting = {
+        attempts_made: 3,
+        slot: 3,
+        first_attempt_at: now - 1000,
+        next_attempt_at: now + 60_000,
+      }
+      const before = await record.delivery(to, waiting)
+      const { status, body } = await retry(before.id)
+      expect(status).toBe(200)
+      expect(Object.keys(body)).toEqual(FIELDS)
+      expect(body).toMatchObject({ id: before.id, status: 'pending', next_attempt_at: iso(now) })
+      expect(await record.row(before.id)).toEqual({ ...before, next_attempt_at: now })
+      expect(await record.audit(before.id)).toMatchObject([
+        {
+          action: 'delivery.retried',
+          actor: { type: 'operator' },
+          subject: { type: 'delivery', id: before.id },
+          before: { next_attempt_at: iso(now + 60_000) },
+          after: { next_attempt_at: iso(now) },
+        },
+      ])
+    })
+
+    test('of what is exhausted begins its schedule anew; its attempts stay counted', async () => {
+      const before = await record.delivery(to, EXHAUSTED)
+      expect((await retry(before.id)).body).toMatchObject({ status: 'pending', attempts_made: 13 })
+      expect(await record.row(before.id)).toEqual({
+        ...before,
+        status: 'pending',
+        slot: 0,
+        first_attempt_at: null,
+        next_attempt_at: now,
+        settled_at: null,
+      })
+    })
+
+    test.each([
+      ['that is being sent', { claim_id: 'claim', next_attempt_at: 20_000 }],
+      ['whose lease has ended', { claim_id: 'claim', next_attempt_at: -5_000 }],
+      ['that is due', { next_attempt_at: -5_000 }],
+    ])('of one %s leaves it as it is, without a note', async (_, { next_attempt_at, ...fields }) => {
+      const before = await record.delivery(to, { ...fields, next_attempt_at: now + next_attempt_at })
+      const { status, body } = await retry(before.id)
+      expect([status, body.status]).toEqual([200, 'pending'])
+      expect(await record.row(before.id)).toEqual(before)
+      expect(await record.audit(before.id)).toEqual([])
+    })
+
+    test('asked for twice, or by twenty at once, changes and notes it once', async () => {
+      const { id } = await record.delivery(to, EXHAUSTED)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)))
+      for (const { status, body } of answers) expect([status, body.status]).toEqual([200, 'pending'])
+      await service.advance(1)
+      await retry(id)
+      expect(await record.audit(id)).toHaveLength(1)
+      expect(await record.row(id)).toMatchObject({ next_attempt_at: now })
+    })
+
+    test('of what is held keeps it held, due for when its destination is enabled', async () => {
+      await service.manage('POST', `${record.path}/webhooks/${to}/disable`)
+      const before = await record.delivery(to, EXHAUSTED)
+      expect((await retry(before.id)).body).toMatchObject({ status: 'held', next_attempt_at: null })
+      expect(await record.row(before.id)).toMatchObject({ status: 'pending', next_attempt_at: now })
+    })
+
+    test('of what is delivered is refused, and says what to do instead', async () => {
+      const before = await record.delivery(to, DELIVERED)
+      const { status, body } = await retry(before.id)
+      expect([status, body.key]).toEqual([409, 'invalid_state'])
+      expect(body.details).toContain(`jeton event replay ${before.event_id} --destination ${to}`)
+      expect(await record.row(before.id)).toEqual(before)
+      expect(await record.audit(before.id)).toEqual([])
+    })
+
+    test.each([
+      ['what waits', {}],
+      ['what is exhausted', EXHAUSTED],
+    ])('of %s is refused where its destination is deleted', async (_, fields) => {
+      const before = await record.delivery(to, fields)
+      await service.manage('DELETE', `${record.path}/webhooks/${to}`)
+      const { status, body } = await retry(before.id)
+      expect([status, body.key, body.resource_id]).toEqual([409, 'invalid_state', to])
+      expect(body.message).toContain('is deleted')
+      expect(await record.row(before.id)).toEqual(before)
+    })
+
+    test('takes no fields, and wakes the worker only where something is due', async () => {
+      const before = await record.delivery(to, EXHAUSTED)
+      let woken = 0
+      const stop = service.service.db.onWake('deliveries', () => woken++)
+      expect((await retry(before.id, { now: true })).status).toBe(400)
+      expect(await record.row(before.id)).toEqual(before)
+      expect(woken).toBe(0)
+      await retry(before.id)
+      await expect.poll(() => woken).toBe(1)
+      stop()
+    })
+  })
+
+  describe('a replay', () => {
+    let record: DeliveryRecord
+    let now: number
+    beforeEach(async () => {
+      record = await openRecord(service)
+      await service.advance(1)
+      now = service.clock.now()
+    })
+    const replay = (id: string, body?: object) =>
+      service.manage('POST', `${record.path}/events/${id}/replay`, body)
+
+    test('sends an event again to all that it was written for, delivered or not, under the same ids', async () => {
+      const event = await record.event()
+      const delivered = await record.delivery(await record.webhook(), DELIVERED, event)
+      const exhausted = await record.delivery(await record.webhook(), EXHAUSTED, event)
+      const waiting = await record.delivery(
+        await record.webhook(),
+        { slot: 2, first_attempt_at: now - 9, next_attempt_at: now + 60_000 },
+        event,
+      )
+      const claimed = await record.delivery(
+        await record.webhook(),
+        { claim_id: 'claim', next_attempt_at: now + 20_000 },
+        event,
+      )
+      const unrelated = await record.delivery(await record.webhook(), DELIVERED)
+      const { status, body } = await replay(event.id)
+      expect(status).toBe(200)
+      expect(body).toEqual({ object: 'replay', event_id: event.id, reopened: 3, held: 0, unchanged: 1 })
+      const anew = {
+        status: 'pending',
+        slot: 0,
+        first_attempt_at: null,
+        next_attempt_at: now,
+        settled_at: null,
+      }
+      expect(await record.row(delivered.id)).toEqual({ ...delivered, ...anew })
+      expect(await record.row(exhausted.id)).toEqual({ ...exhausted, ...anew })
+      expect(await record.row(waiting.id)).toEqual({ ...waiting, next_attempt_at: now })
+      for (const row of [claimed, unrelated]) expect(await record.row(row.id)).toEqual(row)
+      expect(await record.audit(event.id)).toMatchObject([
+        { action: 'event.replayed', after: { destination: null, reopened: 3, held: 0 } },
+      ])
+    })
+
+    test('of what is under way changes nothing and leaves no note', async () => {
+      const event = await record.event()
+      const { id } = await record.delivery(await record.webhook(), DELIVERED, event)
+      await replay(event.id)
+      const first = await record.row(id)
+      await service.advance(1)
+      expect((await replay(event.id)).body).toMatchObject({ reopened: 0, unchanged: 1 })
+      expect(await record.row(id)).toEqual(first)
+      expect(await record.audit(event.id)).toHaveLength(1)
+    })
+
+    test('may mean one destination alone', async () => {
+      const event = await record.event()
+      const [one, other] = [await record.webhook(), await record.webhook()]
+      const meant = await record.delivery(one, DELIVERED, event)
+      const left = await record.delivery(other, DELIVERED, event)
+      expect((await replay(event.id, { destination: one })).body).toMatchObject({ reopened: 1 })
+      expect((await record.row(meant.id))!.status).toBe('pending')
+      expect(await record.row(left.id)).toEqual(left)
+      expect(await record.audit(event.id)).toMatchObject([{ after: { destination: one } }])
+    })
+
+    test('counts what is held until its destination is enabled, and leaves out who is deleted', async () => {
+      const event = await record.event()
+      const [disabled, deleted] = [await record.webhook(), await record.webhook()]
+      await record.delivery(disabled, DELIVERED, event)
+      const gone = await record.delivery(deleted, DELIVERED, event)
+      await service.manage('POST', `${record.path}/webhooks/${disabled}/disable`)
+      await service.manage('DELETE', `${record.path}/webhooks/${deleted}`)
+      expect((await replay(event.id)).body).toMatchObject({ reopened: 1, held: 1, unchanged: 0 })
+      expect(await record.row(gone.id)).toEqual(gone)
+      const named = await replay(event.id, { destination: deleted })
+      expect([named.status, named.body.key]).toEqual([409, 'invalid_state'])
+    })
+
+    test('to whom it was not written is not found, in words', async () => {
+      const event = await record.event()
+      const later = await record.webhook()
+      const { status, body } = await replay(event.id, { destination: later })
+      expect([status, body.key]).toEqual([404, 'not_found'])
+      expect(body.message).toContain(`no delivery to "${later}"`)
+    })
+
+    test('of an event of another project is not found, like one that does not exist', async () => {
+      const event = await record.event()
+      const row = await record.delivery(await record.webhook(), DELIVERED, event)
+      const other = await openRecord(service)
+      for (const path of [`${other.path}/events/${event.id}`, `${record.path}/events/evcus_none`])
+        expect((await service.manage('POST', `${path}/replay`)).status).toBe(404)
+      expect(await record.row(row.id)).toEqual(row)
+    })
+
+    test.each([{ to: 'wh_1' }, { destination: 7 }, { destination: 'wh_\u0001' }])(
+      'refuses %j',
+      async (body) => {
+        expect((await replay((await record.event()).id, body)).status).toBe(400)
+      },
+    )
+
+    if (engine.name === 'PostgreSQL')
+      test('waits for no worker: what one holds at this moment is under way', async () => {
+        const event = await record.event()
+        const [held, free] = [
+          await record.delivery(await record.webhook(), DELIVERED, event),
+          await record.delivery(await record.webhook(), DELIVERED, event),
+        ]
+        await service.service.db.transaction(async (tx) => {
+          await lockDeliveries(tx, record.projectId, [held.id])
+          expect((await replay(event.id)).body).toMatchObject({ reopened: 1, unchanged: 1 })
+        })
+        expect(await record.row(held.id)).toEqual(held)
+        expect((await record.row(free.id))!.status).toBe('pending')
+      })
+
+    test('of an event that nobody was told of does nothing', async () => {
+      expect((await replay((await record.event()).id)).body).toMatchObject({ reopened: 0, unchanged: 0 })
+    })
+  })
+
+  describe('a recovery', () => {
+    let record: DeliveryRecord
+    let now: number
+    beforeEach(async () => {
+      record = await openRecord(service)
+      await service.advance(1)
+      now = service.clock.now()
+    })
+    const recover = (body: object) => service.manage('POST', `${record.path}/deliveries/recover`, body)
+    const givenUp = (at: number): Wanted => ({ ...EXHAUSTED, settled_at: at })
+
+    test('reopens what was given up at that time or later, and nothing else; a dry run counts exactly that', async () => {
+      const to = await record.webhook()
+      const since = now - 6 * 3_600_000
+      // More than one transaction takes.
+      const meant = await record.deliveries(
+        to,
+        Array.from({ length: 1_203 }, (_, i) => givenUp(since + i)),
+      )
+      const others = [
+        ...(await record.deliveries(to, [givenUp(since - 1), DELIVERED])),
+        await record.delivery(to, { next_attempt_at: now + 60_000 }),
+        await record.delivery(to, { claim_id: 'claim', next_attempt_at: now + 20_000 }),
+      ]
+      const body = { since: iso(since) }
+      const expected = { object: 'recovery', since: iso(since), destination: null, reopened: 1_203, held: 0 }
+
+      const dry = await recover({ ...body, dry_run: true })
+      expect([dry.status, dry.body]).toEqual([200, { ...expected, dry_run: true }])
+      expect(await record.row(meant[0]!.id)).toEqual(meant[0])
+      expect(await record.audit(to)).toHaveLength(1)
+
+      const done = await recover(body)
+      expect(done.body).toEqual({ ...expected, dry_run: false })
+      const left = await list(record, '?status=exhausted')
+      expect(idsIn(left)).toEqual([others[0]!.id])
+      expect(await record.row(meant[1_202]!.id)).toEqual({
+        ...meant[1_202],
+        status: 'pending',
+        slot: 0,
+        first_attempt_at: null,
+        next_attempt_at: now,
+        settled_at: null,
+      })
+      for (const row of others) expect(await record.row(row.id)).toEqual(row)
+      const notes = (await record.audit(to)).filter(({ action }) => action === 'webhook.deliveries_recovered')
+      expect(notes.map(({ after }) => after.since)).toEqual(notes.map(() => iso(since)))
+      expect(notes.reduce((sum, { after }) => sum + (after.reopened as number), 0)).toBe(1_203)
+
+      expect((await recover(body)).body).toMatchObject({ reopened: 0 })
+    })
+
+    test('may mean one destination alone; what is held is counted, who is deleted gets nothing', async () => {
+      const [one, disabled, deleted] = [
+        await record.webhook(),
+        await record.webhook(),
+        await record.webhook(),
+      ]
+      await record.deliveries(one, [givenUp(now), givenUp(now)])
+      await record.deliveries(disabled, [givenUp(now), givenUp(now), givenUp(now)])
+      const gone = await record.delivery(deleted, givenUp(now))
+      await service.manage('POST', `${record.path}/webhooks/${disabled}/disable`)
+      await service.manage('DELETE', `${record.path}/webhooks/${deleted}`)
+      const since = iso(now)
+      expect((await recover({ since, destination: one, dry_run: true })).body).toMatchObject({ reopened: 2 })
+      expect((await recover({ since, dry_run: true })).body).toMatchObject({ reopened: 5, held: 3 })
+      expect((await recover({ since, destination: one })).body).toMatchObject({
+        destination: one,
+        reopened: 2,
+        held: 0,
+      })
+      expect((await recover({ since })).body).toMatchObject({ reopened: 3, held: 3 })
+      expect(await record.row(gone.id)).toEqual(gone)
+      expect((await list(record, '?status=held')).body.total).toBe(3)
+      const refused = await recover({ since, destination: deleted })
+      expect([refused.status, refused.body.key]).toEqual([409, 'invalid_state'])
+    })
+
+    test('by several at once reopens each delivery once', async () => {
+      const to = await record.webhook()
+      await record.deliveries(
+        to,
+        Array.from({ length: 700 }, () => givenUp(now)),
+      )
+      const answers = await Promise.all(Array.from({ length: 4 }, () => recover({ since: iso(now) })))
+      const sum = (counts: number[]) => counts.reduce((all, one) => all + one, 0)
+      expect(sum(answers.map(({ body }) => body.reopened))).toBe(700)
+      const notes = (await record.audit(to)).filter(({ action }) => action === 'webhook.deliveries_recovered')
+      expect(sum(notes.map(({ after }) => after.reopened as number))).toBe(700)
+      expect((await list(record, '?status=exhausted')).body.total).toBe(0)
+    })
+
+    test.each([
+      [{}, 'since is missing'],
+      [{ since: '6h' }, 'since must be a time such as'],
+      [{ since: 7 }, 'since must be text'],
+      [{ since: '2026-11-15', dry: true }, 'is not a field here'],
+      [{ since: '2026-11-15', destination: 'wh_\u0001' }, 'destination must have'],
+      [{ since: '2026-13-45' }, 'since must be a time such as'],
+      [{ since: '2026-11-15', dry_run: 'yes' }, 'dry_run must be true or false'],
+    ])('refuses %j', async (body, says) => {
+      const answer = await recover(body)
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(says)])
+    })
+
+    test('in another project, or for a destination of another, is 404 and changes nothing', async () => {
+      const to = await record.webhook()
+      const row = await record.delivery(to, givenUp(now))
+      const other = await openRecord(service)
+      const since = iso(0)
+      for (const [path, destination] of [
+        [other.path, to],
+        [record.path, 'wh_none'],
+        ['/projects/proj_none', undefined],
+      ]) {
+        const answer = await service.manage('POST', `${path}/deliveries/recover`, { since, destination })
+        expect([answer.status, answer.body.key]).toEqual([404, 'not_found'])
+      }
+      expect(
+        (await service.manage('POST', `${other.path}/deliveries/recover`, { since })).body.reopened,
+      ).toBe(0)
+      expect(await record.row(row.id)).toEqual(row)
+    })
+  })
+})

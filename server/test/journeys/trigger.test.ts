@@ -1,0 +1,109 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeFirst } from '../../src/app/first-start.ts'
+import { saveProfile } from '../../src/cli/profile.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { jeton, newFolder } from '../command-line.ts'
+import { apiOf, ok, openShop } from '../loyalty.ts'
+import { OPERATOR, startService, type TestService } from '../service.ts'
+
+let folder: string
+let service: TestService
+let projectId: string
+
+/** As after a first start: the sample, and what the command line keeps of it. */
+beforeAll(async () => {
+  folder = newFolder('trigger')
+  const settings = { JETON_DATA_DIR: join(folder, 'data'), JETON_SAMPLE: 'on' }
+  service = await startService(settings, { clock: systemClock })
+  const config = readConfig({
+    ...settings,
+    JETON_MANAGEMENT_ID: OPERATOR.id,
+    JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+  })
+  const { sample } = await makeFirst(service.service.db, config)
+  projectId = sample!.projectId
+  const app = { url: service.url, id: sample!.appId, token: sample!.appToken }
+  const profile = { management_id: OPERATOR.id, management_token: OPERATOR.token, project: projectId, app }
+  saveProfile(service.url, profile, { XDG_CONFIG_HOME: folder })
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const trigger = (...flags: string[]) => jeton(['trigger', ...flags], { env: { XDG_CONFIG_HOME: folder } })
+const events = async (): Promise<{ id: string; group_id: string }[]> =>
+  (await service.manage('GET', `/projects/${projectId}/events?limit=100`)).body.data
+
+test('a mug is redeemed for real, and the event that it caused is named with what to type next', async () => {
+  const { code, out, err } = await trigger('redemption')
+  const [event] = await events()
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(
+      new RegExp(
+        `^r_\\w+ {3}Mug {3}100 points, 400 left\n${event!.id} {3}customer.reward_redemptions.completed\n$`,
+      ),
+    ),
+  })
+  expect(err).toContain(`jeton delivery list --event ${event!.id}\n`)
+  expect(err).toContain('jeton listen --forward-to localhost:3000/hook --since 5m\n')
+})
+
+test('what it names can be typed: the ids alone, the answer of the API', async () => {
+  const { out, err } = await trigger('--quiet')
+  expect(out).toBe(`${(await events())[0]!.id}\n`)
+  expect(err).toBe('')
+  expect(JSON.parse((await trigger('--json')).out)).toMatchObject({ object: 'redemption', amount: 100 })
+})
+
+test('it works however often it is typed: missing points and mugs are added, and that is said', async () => {
+  const counted = async () => (await events()).length
+  const before = await counted()
+  for (let i = 0; i < 2; i++) await trigger('--quiet')
+  const { code, err } = await trigger()
+  expect(code).toBe(0)
+  expect(err).toContain('SAMPLE-1 had 0 points; 100 were added.')
+  expect(await counted()).toBe(before + 3)
+
+  const call = apiOf(service.url, await service.key(projectId))
+  const { data: rewards } = await ok(call('GET', '/rewards'))
+  await ok(call('PUT', `/rewards/${rewards[0].id}`, { stock: 0 }))
+  const restocked = await trigger('redemption', '--reward', 'Mug')
+  expect(restocked.code).toBe(0)
+  expect(restocked.err).toContain('Nothing was left of Mug; now there are 40.')
+})
+
+test('in another project the card has to be named: it may be that of a real customer', async () => {
+  const shop = await openShop(service)
+  const card = await shop.member(150)
+  await shop.material({ price: 100 })
+  const flags = ['--app-id', shop.pair.appId, '--app-token', shop.pair.appToken, '--project', shop.projectId]
+  expect(await trigger('redemption', ...flags)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('There is no card "SAMPLE-1" in the project of this key.'),
+  })
+  const named = await trigger('redemption', '--member', card.code, ...flags)
+  expect(named).toMatchObject({ code: 0, out: expect.stringMatching(/50 left\nevcus_\w+ /) })
+  expect(named.err).not.toContain('added')
+  // Without an operator's rights it still works, and says where the event is.
+  const { out, err } = await jeton(['trigger', '--member', card.code, '--url', service.url, ...flags], {
+    env: { XDG_CONFIG_HOME: '/nonexistent' },
+  })
+  expect(out).toMatch(/^r_\w+ {3}Mug {3}100 points, 0 left\n$/)
+  expect(err).toContain('jeton event list')
+})
+
+test('what cannot be triggered is wrong usage', async () => {
+  expect(await trigger('redemtion')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Did you mean redemption?'),
+  })
+  expect(await trigger('redemption', '--reward', 'Mgu')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('Did you mean Mug?'),
+  })
+})
