@@ -1,6 +1,7 @@
 import { SETTLE_SECONDS } from './load/load.ts'
 import { MIXES } from './measure/mixed.ts'
 import { isAtGateway, slicesOf } from './measure/throughput.ts'
+import { WORKERS } from './measure/workers.ts'
 import type { Options } from './options.ts'
 
 /** From a look at a small machine: what a measurement costs beside its own length. */
@@ -26,5 +27,7 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)
   const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
-  return rounds * (throughput + gateway + redemptions + mixed + growth) + 2 * has('memory') * MEMORY_SECONDS
+  const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * one)
+  const alternating = throughput + gateway + redemptions + mixed + growth + workers
+  return rounds * alternating + 2 * has('memory') * MEMORY_SECONDS
 }

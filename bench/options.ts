@@ -2,7 +2,16 @@ import { parseArgs } from 'node:util'
 import { SUBJECT_NAMES, type SubjectName } from './launch.ts'
 import { YARDSTICK } from './measure/throughput.ts'
 
-export const PARTS = ['introspect', 'issue', 'gateway', 'redemptions', 'mixed', 'growth', 'memory'] as const
+export const PARTS = [
+  'introspect',
+  'issue',
+  'gateway',
+  'redemptions',
+  'mixed',
+  'growth',
+  'memory',
+  'workers',
+] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Options {
@@ -15,9 +24,10 @@ export interface Options {
   readonly json: string | undefined
 }
 
-export const USAGE = `npm run bench -- [options]
+export const USAGE = `npm run bench -- [part …] [options]
 
-  --only PART[,PART]      ${PARTS.join(', ')}; all if left out
+  part                    ${PARTS.join(', ')}; all if left out
+  --only PART[,PART]      the same
   --subjects NAME[,NAME]  for introspect, issue and gateway: ${SUBJECT_NAMES.join(', ')}
   --seconds N             length of one measurement (5); introspect, issue and gateway are cut into slices of it
   --rounds N              how often everything is measured; the median counts (2)
@@ -52,7 +62,9 @@ function parse(args: readonly string[]) {
     quick: { type: 'boolean' },
   } as const
   try {
-    return parseArgs({ args: [...args], options }).values
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const named = [...positionals, ...(values.only === undefined ? [] : [values.only])]
+    return { ...values, only: named.length > 0 ? named.join(',') : undefined }
   } catch (error) {
     throw new WrongUsage((error as Error).message)
   }

@@ -88,6 +88,16 @@ function memoryTable(rows: NonNullable<Results['memory']>): string {
   return shownTable(['memory', 'idle', 'tokens cached', 'then', 'at most'], cells)
 }
 
+function workersTable(rows: NonNullable<Results['workers']>): string {
+  const head = ['workers', 'introspect/s', 'p50', 'p99', 'of one', 'issue/s', 'p50', 'p99', 'of one']
+  const cells = rows.map(({ engine, workers, median: { introspect, issue }, ratio }) => [
+    `${engine}: ${workers}`,
+    ...[rate(introspect), p50(introspect), p99(introspect), shownRatio(ratio.introspect)],
+    ...[rate(issue), p50(issue), p99(issue), shownRatio(ratio.issue)],
+  ])
+  return shownTable(head, cells)
+}
+
 const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
 
 const targetLines = (targets: readonly Target[]): string =>
@@ -100,6 +110,7 @@ function reasons({
   redemptions = [],
   mixed = [],
   growth = [],
+  workers = [],
   failures,
 }: Results): string[] {
   const all: [string, Outcome | undefined][] = [
@@ -118,6 +129,10 @@ function reasons({
       `${engine}, ${activeTokens} active tokens`,
       issue,
     ]),
+    ...workers.flatMap((row): [string, Outcome][] => [
+      [`${row.engine}, ${row.workers} workers, introspect`, row.median.introspect],
+      [`${row.engine}, ${row.workers} workers, issue`, row.median.issue],
+    ]),
   ]
   const spoiled = all.flatMap(([what, outcome]) =>
     outcome && !isMeasured(outcome) ? [`${what}: ${outcome.noResult}`] : [],
@@ -126,7 +141,7 @@ function reasons({
 }
 
 export function reportOf(results: Results, targets: readonly Target[]): { text: string; complete: boolean } {
-  const { throughput, gateway, redemptions, mixed, growth, memory } = results
+  const { throughput, gateway, redemptions, mixed, growth, memory, workers } = results
   const missing = reasons(results)
   const parts = [
     throughput && throughputTable(throughput),
@@ -135,6 +150,7 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     mixed && mixedTable(mixed),
     growth && growthTable(growth),
     memory && memoryTable(memory),
+    workers && workersTable(workers),
     missing.length > 0 && missing.join('\n'),
     targets.length > 0 && targetLines(targets),
   ]

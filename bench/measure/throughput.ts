@@ -107,6 +107,9 @@ interface Sides {
   readonly bare: Subject
 }
 
+export const introspection = async (bench: Bench, subject: Subject): Promise<Outcome> =>
+  measure(bench, subject, await introspectTraffic(bench, subject), CONNECTIONS)
+
 /** Bare, subject, bare, subject, …, bare. Both run all the time; the one that is not asked has next to nothing to do. */
 async function inTurn(
   bench: Bench,

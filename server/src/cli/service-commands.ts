@@ -13,7 +13,11 @@ export function addServiceCommands(program: Command, io: Io): void {
     )
     .addHelpText(
       'after',
-      exampleText(['jeton serve', 'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve']),
+      exampleText([
+        'jeton serve',
+        'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve',
+        'JETON_WORKERS=4 jeton serve',
+      ]),
     )
     .option('--no-worker', 'leave the sending of events to others: jeton worker')
     .action(async (options) => (await import('./serve.ts')).serve(options))

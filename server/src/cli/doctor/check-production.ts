@@ -16,7 +16,7 @@ function engine(config: Config): Finding {
   if (config.JETON_DATABASE_URL) return well('engine', 'PostgreSQL; back it up as you do your others')
   return warning(
     'engine',
-    'SQLite: one process on one machine, and what is lost with the disk is lost',
+    'SQLite: one machine, and what is lost with the disk is lost',
     `back it up every day: sqlite3 ${sqliteFile(config)} ".backup jeton-backup.db", or move to JETON_DATABASE_URL=postgres://…`,
   )
 }

@@ -49,9 +49,13 @@ function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {
     'jeton_deliveries_due',
     'Deliveries that should have gone out by now, in the whole store; up to 1,000 of each destination are counted.',
     () => seen?.due,
+    'max',
   )
-  metrics.gauge('jeton_deliveries_oldest_due_seconds', 'How long the oldest of them has been due.', () =>
-    seen === undefined ? undefined : Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000,
+  metrics.gauge(
+    'jeton_deliveries_oldest_due_seconds',
+    'How long the oldest of them has been due.',
+    () => (seen === undefined ? undefined : Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000),
+    'max',
   )
   const run = async () => {
     const at = await db.now()

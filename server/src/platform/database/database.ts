@@ -47,10 +47,16 @@ interface Engine extends Reader {
   now(): Promise<number>
   /**
    * Calls back after each commit that woke the topic, as soon as this process hears of it. A hint, never a guarantee:
-   * on SQLite other processes are not heard, and a cut connection misses some. Polling is what guarantees.
+   * on SQLite only the workers of one service hear each other, and a cut connection misses some. Polling is what guarantees.
    */
   onWake(topic: string, heard: () => void): () => void
   close(): Promise<void>
+}
+
+/** Carries wake-ups between processes that share a store which cannot. */
+export interface WakeRelay {
+  send(topic: string): void
+  onHeard(heard: (topic: string) => void): void
 }
 
 export interface SqliteDatabase extends Engine {

@@ -10,6 +10,7 @@ export type {
   SqlConnection,
   SqliteDatabase,
   Transaction,
+  WakeRelay,
 } from './database.ts'
 export { StoreUnavailable, UniqueConflict } from './database.ts'
 export { measured } from './measured.ts'

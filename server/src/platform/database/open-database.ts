@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
-import { type Database, StoreUnavailable } from './database.ts'
+import { type Database, StoreUnavailable, type WakeRelay } from './database.ts'
 import { openSqlite } from './sqlite/open-sqlite.ts'
 
 interface Where {
@@ -9,11 +9,17 @@ interface Where {
   readonly folder: string
 }
 
+interface Deps {
+  readonly clock: Clock
+  /** To the other processes of this service; PostgreSQL needs none. */
+  readonly wakes?: WakeRelay | undefined
+}
+
 const TRIES = 5
 const PAUSE_MS = 2_000
 
 /** Opens the store that the settings name, or says in one line why it cannot be had. */
-export async function openDatabase(deps: { clock: Clock }, where: Where): Promise<Database> {
+export async function openDatabase(deps: Deps, where: Where): Promise<Database> {
   if (where.url === undefined) return openSqlite(deps, where.folder)
   // Loaded only where it is used: the driver is 10 MB that an embedded store does not need.
   const { openPostgres } = await import('./postgres/open-postgres.ts')

@@ -41,6 +41,10 @@ class Connection implements DatabaseConnection {
     }
   }
 
+  begin(): Promise<void> {
+    return this.#thread.send({ kind: 'begin' }, this.#silenceMs)
+  }
+
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>(
       { kind: 'query', sql, parameters: parameters.map(alone) as never },
@@ -89,7 +93,7 @@ class ThreadDriver implements Driver {
   async beginTransaction(): Promise<void> {
     // Immediate: the lock is taken now, where waiting is possible, and not at the first write, where it is not.
     try {
-      await this.#connection.run('begin immediate')
+      await this.#connection.begin()
     } catch (error) {
       this.#rollBack()
       throw error

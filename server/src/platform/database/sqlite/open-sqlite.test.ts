@@ -77,6 +77,53 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['d'])
   }, 60_000)
 
+  test('wakes those in other processes that it can reach, once it has committed and never if it does not', async () => {
+    const sent: string[] = []
+    const heard: string[] = []
+    let fromOthers: (topic: string) => void = () => undefined
+    const wakes = {
+      send: (topic: string) => sent.push(topic),
+      onHeard: (hear: typeof fromOthers) => (fromOthers = hear),
+    }
+    const where = { url: undefined, pool: 1, folder: temporaryFolder() }
+    const db = await openDatabase({ clock: systemClock, wakes }, where)
+    onTestFinished(() => db.close())
+    db.onWake('a', () => heard.push('a'))
+    await db.transaction(async (tx) => {
+      await tx.wake('a')
+      await tx.wake('b')
+      expect(sent).toEqual([])
+    })
+    expect([sent, heard]).toEqual([['a', 'b'], ['a']])
+    const failing = db.transaction(async (tx) => {
+      await tx.wake('c')
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    fromOthers('a')
+    fromOthers('unknown')
+    // What came from others is not sent back to them.
+    expect([sent, heard]).toEqual([
+      ['a', 'b'],
+      ['a', 'a'],
+    ])
+  })
+
+  test('takes turns with another process: neither goes without for long', async () => {
+    const folder = temporaryFolder()
+    const [a, b] = [await openThings(folder), await openThings(folder)]
+    const done = { a: 0, b: 0 }
+    const keepWriting = async (db: SqliteDatabase, name: 'a' | 'b') => {
+      while (Math.min(done.a, done.b) < 30) {
+        await db.transaction((tx) => insert(tx, `${name}${done[name]}`))
+        done[name]++
+      }
+    }
+    await Promise.all([keepWriting(a, 'a'), keepWriting(b, 'b')])
+    expect((await idsIn(a)).length).toBe(done.a + done.b)
+    expect(Math.max(done.a, done.b)).toBeLessThan(10 * Math.min(done.a, done.b))
+  })
+
   test('waits with one transaction until the other is over, in the order in which they came', async () => {
     const db = await openThings()
     const [held, goOn] = [gate(), gate()]

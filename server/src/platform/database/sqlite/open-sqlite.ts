@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
-import type { Reader, SqliteDatabase, Transaction } from '../database.ts'
+import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
@@ -59,7 +59,12 @@ async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T
   }
 }
 
-export async function openSqlite({ clock }: { clock: Clock }, folder: string): Promise<SqliteDatabase> {
+interface Deps {
+  readonly clock: Clock
+  readonly wakes?: WakeRelay | undefined
+}
+
+export async function openSqlite({ clock, wakes: relay }: Deps, folder: string): Promise<SqliteDatabase> {
   makeFolder(folder)
   const file = join(folder, 'jeton.db')
   const { writer, reader } = await openConnections(file)
@@ -68,6 +73,7 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
   const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const wakes = new EventEmitter().setMaxListeners(0)
+  relay?.onHeard((topic) => wakes.emit(topic))
   const now = async () => clock.now()
 
   return {
@@ -88,7 +94,10 @@ export async function openSqlite({ clock }: { clock: Clock }, folder: string): P
         }
         return work(tx as never as Transaction)
       })
-      for (const topic of woken) wakes.emit(topic)
+      for (const topic of woken) {
+        wakes.emit(topic)
+        relay?.send(topic)
+      }
       return result
     },
     snapshot: (work) => readSnapshot(file, work),

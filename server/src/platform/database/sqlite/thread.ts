@@ -4,6 +4,7 @@
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { BUSY_TIMEOUT_MS, beginImmediate } from './begin.ts'
 
 export interface ThreadData {
   readonly isJetonThread: true
@@ -18,6 +19,7 @@ export type ThreadRequest =
       readonly sql: string
       readonly parameters: readonly SQLInputValue[]
     }
+  | { readonly id: number; readonly kind: 'begin' }
   | { readonly id: number; readonly kind: 'program'; readonly module: string; readonly input: unknown }
   | { readonly id: number; readonly kind: 'close' }
 
@@ -33,8 +35,6 @@ export interface ProgramContext {
   prepare(sql: string): StatementSync
 }
 
-/** Long enough for another process's commit, short enough that a caller hears 503 within seconds. */
-const BUSY_TIMEOUT_MS = 5_000
 const STATEMENTS_KEPT = 300
 /** I/O errors (a limit on the size of files, say) and full. */
 const NO_ROOM = new Set([10, 13])
@@ -84,7 +84,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
 
   async function program(module: string, input: unknown): Promise<unknown> {
     const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
-    database.exec('begin immediate')
+    beginImmediate(database)
     try {
       const output = run({ prepare }, input)
       database.exec('commit')
@@ -99,6 +99,8 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     switch (request.kind) {
       case 'query':
         return query(request.sql, request.parameters)
+      case 'begin':
+        return beginImmediate(database)
       case 'program':
         return program(request.module, request.input)
       case 'close':
