@@ -67,19 +67,9 @@ const COMMANDS = {
 }
 
 const FILES = {
-  /** One process, which belongs to whoever runs the tests, and nothing outside of its folder. */
   nginx(folder: string, port: number, { jeton, api }: Ports) {
-    const own = shipped('nginx.conf')
     const ports = { '127.0.0.1:8080': jeton, '127.0.0.1:9000': api, 'listen 8000': port }
-    writeFileSync(join(folder, 'jeton.conf'), withPorts(own, ports))
-    const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `${name}_temp_path ${folder}/${name};`,
-    )
-    writeFileSync(
-      join(folder, 'main.conf'),
-      `daemon off; master_process off; pid ${folder}/pid; error_log stderr warn; events {}
-       http { access_log off; ${places.join(' ')} include ${folder}/jeton.conf; }`,
-    )
+    writeNginx(folder, withPorts(shipped('nginx.conf'), ports))
   },
   Caddy(folder: string, port: number, { jeton, api }: Ports) {
     const own = shipped('Caddyfile')
@@ -89,12 +79,41 @@ const FILES = {
   },
 }
 
+/** One process, which belongs to whoever runs the tests, and nothing outside of its folder. */
+function writeNginx(folder: string, own: string): void {
+  writeFileSync(join(folder, 'jeton.conf'), own)
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
+  writeFileSync(
+    join(folder, 'main.conf'),
+    `daemon off; master_process off; pid ${folder}/pid; error_log stderr warn; events {}
+       http { access_log off; ${places.join(' ')} include ${folder}/jeton.conf; }`,
+  )
+}
+
 /** The example of `deploy/` as it is shipped, but for the ports. */
 export async function startProxy(name: ProxyName, ports: Ports): Promise<RunningProxy> {
+  return run(name, (folder, port) => FILES[name](folder, port, ports))
+}
+
+/** nginx before the three services, as `deploy/three-services/` has it, but for the ports. */
+export async function startBalancer(services: readonly number[]): Promise<RunningProxy> {
+  const upstreams = services.map((port, i) => [`127.0.0.1:808${i + 1}`, port] as const)
+  return run('nginx', (folder, port) => {
+    const ports = { ...Object.fromEntries(upstreams), 'listen 8000': port }
+    writeNginx(folder, withPorts(shipped('three-services/nginx.conf'), ports))
+  })
+}
+
+async function run(
+  name: ProxyName,
+  writeFiles: (folder: string, port: number) => void,
+): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-proxy-'))
   mkdirSync(join(folder, 'home'))
   const port = await freePort()
-  FILES[name](folder, port, ports)
+  writeFiles(folder, port)
   const child = spawn('sh', ['-c', WATCH, 'sh', ...COMMANDS[name](folder)], {
     env: { ...environment(), HOME: join(folder, 'home'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
@@ -250,12 +251,36 @@ const STOP_GRACE_MS = 300
 const STOP_WITHIN_MS = 8_000
 const LOOK_FOR_IDLE_EVERY_MS = 100
 
+/** Where new ones come without end, somebody is turned away in any case. */
+const TURNS_MOST = 50
+
+/**
+ * Takes in what has arrived already: connections that wait to be accepted, of which Node takes one a turn, and requests
+ * on connections that only pass for idle because nobody has read them yet. Closing these would cut a request off that a
+ * proxy may not repeat. It returns right after a look that found nothing.
+ */
+async function takeIn({ server }: App): Promise<void> {
+  let [seen, arrived] = [-1, 0]
+  const note = () => {
+    arrived++
+  }
+  server.on('connection', note).on('request', note)
+  for (let turns = 0; seen !== arrived && turns < TURNS_MOST; turns++) {
+    seen = arrived
+    await nextTurn()
+  }
+  server.off('connection', note).off('request', note)
+}
+
 /**
  * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
  * and idle connections close, and what is in flight finishes.
  */
 async function stopGracefully(app: App, clock: Clock): Promise<void> {
-  if (app.server.listening) await clock.sleep(STOP_GRACE_MS)
+  if (app.server.listening) {
+    await clock.sleep(STOP_GRACE_MS)
+    await takeIn(app)
+  }
   let open = true
   const closed = app.close().finally(() => (open = false))
   for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Line, type LineAnswer } from '../../server/test/line.ts'
+import type { Shop } from '../../server/test/loyalty.ts'
+import type { Pair } from '../../server/test/service.ts'
+
+const [ISSUERS, ASKERS, REDEEMERS] = [4, 6, 4]
+/** What is measured is what gets lost, not how fast: processes must find processors to start on. */
+const PAUSE_MS = 15
+/** Fewer than the projects have room for. */
+const TOKENS_MOST = 15_000
+/** Of those that were issued last: all in reach of one introspection or another. */
+const ASKED_ABOUT = 500
+
+export interface Issued {
+  readonly token: string
+  readonly pair: Pair
+}
+
+/** What clients met in one phase of the trial. */
+export interface Phase {
+  readonly name: string
+  answered: number
+  /** Requests that were not served, by status; `cut` is a connection that was lost before the answer. */
+  readonly failed: Record<string, number>
+  slowestMs: number
+}
+
+export interface Goods {
+  readonly pairs: readonly Pair[]
+  readonly shop: Shop
+  readonly rewardId: string
+  readonly cards: readonly string[]
+}
+
+const formOf = ({ appId, appToken }: Pair) => ({
+  'content-type': 'application/x-www-form-urlencoded',
+  'x-app-id': appId,
+  'x-app-token': appToken,
+})
+
+/** Clients that ask again and again, and remember whatever was acknowledged to them. */
+export class Clients {
+  readonly tokens: Issued[] = []
+  /** By Idempotency-Key, the redemption. */
+  readonly redemptions = new Map<string, string>()
+  /** Answers that were wrong, which is worse than none. */
+  readonly wrong: string[] = []
+  readonly phases: Phase[] = []
+  readonly #url: string
+  readonly #goods: Goods
+  #going = true
+  #done: Promise<unknown> = Promise.resolve()
+
+  constructor(url: string, goods: Goods) {
+    this.#url = url
+    this.#goods = goods
+  }
+
+  enter(name: string): void {
+    this.phases.push({ name, answered: 0, failed: {}, slowestMs: 0 })
+  }
+
+  start(): void {
+    const crowd = [
+      ...Array.from({ length: ISSUERS }, (_, n) => this.#issue(n)),
+      ...Array.from({ length: ASKERS }, (_, n) => this.#introspect(n)),
+      ...Array.from({ length: REDEEMERS }, (_, n) => this.#redeem(n)),
+    ]
+    this.#done = Promise.all(crowd)
+  }
+
+  async stop(): Promise<void> {
+    this.#going = false
+    await this.#done
+  }
+
+  /** The answer where it is a good one; undefined else, which is noted. */
+  async #ask(line: Line, request: Parameters<Line['ask']>[0]): Promise<LineAnswer | undefined> {
+    const began = performance.now()
+    const answer = await line.ask(request).catch(() => undefined)
+    const phase = this.phases.at(-1)!
+    phase.slowestMs = Math.max(phase.slowestMs, performance.now() - began)
+    await wait(PAUSE_MS)
+    if (answer?.status === 200) {
+      phase.answered++
+      return answer
+    }
+    const reason = answer ? String(answer.status) : 'cut'
+    phase.failed[reason] = (phase.failed[reason] ?? 0) + 1
+    return undefined
+  }
+
+  async #issue(n: number): Promise<void> {
+    const line = new Line(this.#url)
+    for (let i = n; this.#going && this.tokens.length < TOKENS_MOST; i += ISSUERS) {
+      const pair = this.#goods.pairs[i % this.#goods.pairs.length]!
+      const body = 'grant_type=client_credentials&scope=rewards'
+      const request = { method: 'POST', path: '/v1/oauth/token', headers: formOf(pair), body }
+      const answer = await this.#ask(line, request)
+      if (answer) this.tokens.push({ token: JSON.parse(answer.text).access_token, pair })
+    }
+    line.close()
+  }
+
+  async #introspect(n: number): Promise<void> {
+    const line = new Line(this.#url)
+    for (let i = n; this.#going; i += ASKERS) {
+      const issued = this.tokens.at(-1 - (i % Math.min(ASKED_ABOUT, this.tokens.length || 1)))
+      if (!issued) {
+        await wait(PAUSE_MS)
+        continue
+      }
+      const { token, pair } = issued
+      const request = {
+        method: 'POST',
+        path: '/v1/oauth/introspect',
+        headers: formOf(pair),
+        body: `token=${token}`,
+      }
+      const answer = await this.#ask(line, request)
+      if (answer && JSON.parse(answer.text).active !== true)
+        this.wrong.push(`a live token was said to be inactive: ${answer.text}`)
+    }
+    line.close()
+  }
+
+  /** Each redemption until it is answered, with the same key. */
+  async #redeem(n: number): Promise<void> {
+    const line = new Line(this.#url)
+    const { shop, rewardId, cards } = this.#goods
+    const { appId, appToken } = shop.pair
+    const path = `/v1/loyalties/${shop.campaign.id}/members/${cards[n % cards.length]}/redemption`
+    const body = JSON.stringify({ reward: { id: rewardId } })
+    while (this.#going) {
+      const key = randomUUID()
+      const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
+      const request = { method: 'POST', path, headers: { ...headers, 'idempotency-key': key }, body }
+      let answer = await this.#ask(line, request)
+      while (!answer) answer = await this.#ask(line, request)
+      this.redemptions.set(key, JSON.parse(answer.text).id)
+    }
+    line.close()
+  }
+}

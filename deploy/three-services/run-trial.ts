@@ -1,0 +1,155 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import postgres from 'postgres'
+import { systemClock } from '../../server/src/platform/clock.ts'
+import { openDatabase } from '../../server/src/platform/database/index.ts'
+import { makeHome } from '../../server/test/binary.ts'
+import { openShop } from '../../server/test/loyalty.ts'
+import { startPostgres } from '../../server/test/postgres-server.ts'
+import { freePort, startBalancer } from '../../server/test/proxy.ts'
+import { startReceiver } from '../../server/test/receiver.ts'
+import { type Client, clientOf, OPERATOR, type Pair } from '../../server/test/service.ts'
+import { Clients, type Goods, type Phase } from './clients.ts'
+import { layOut, type Machine } from './machines.ts'
+import { type Found, findLosses } from './what-was-lost.ts'
+
+const SERVICES = 3
+const WORKERS = 2
+/** Each may have 1000 tokens. */
+const PROJECTS = 20
+const CARDS = 4
+const POINTS = 1_000_000
+const POOL = 5
+
+export interface TrialOptions {
+  /** How long the load runs before, between and after. */
+  readonly steadyMs: number
+  /** How long a killed machine stays away. */
+  readonly downMs: number
+  say(line: string): void
+}
+
+export interface TrialReport extends Found {
+  readonly phases: readonly Phase[]
+  /** Seen on PostgreSQL at once, and what the settings allow. */
+  readonly connections: { readonly most: number; readonly bound: number }
+}
+
+/** The whole: PostgreSQL, three services, two workers, nginx before them and clients before that. */
+export async function runTrial(options: TrialOptions): Promise<TrialReport> {
+  const cleanUps: (() => unknown)[] = []
+  // The process that cleans up behind PostgreSQL does not keep this one alive.
+  const alive = setInterval(() => undefined, 1_000)
+  try {
+    const setUp = await build(cleanUps, options)
+    const { clients, machines } = setUp
+    clients.enter('all are there')
+    clients.start()
+    await wait(options.steadyMs)
+    for (const machine of machines) await killOne(machine, clients, options)
+    for (const machine of machines) await upgradeOne(machine, clients, options)
+    clients.enter('all are there again')
+    await wait(options.steadyMs)
+    await clients.stop()
+    options.say('the load has stopped; what was acknowledged is looked for')
+    const connections = setUp.connections()
+    const db = await openDatabase({ clock: systemClock }, { url: setUp.databaseUrl, pool: 2, folder: '' })
+    cleanUps.push(() => db.close())
+    return { ...(await findLosses({ ...setUp, db })), phases: clients.phases, connections }
+  } finally {
+    for (const cleanUp of cleanUps.reverse()) await cleanUp()
+    clearInterval(alive)
+  }
+}
+
+async function killOne(
+  machine: Machine,
+  clients: Clients,
+  { downMs, steadyMs, say }: TrialOptions,
+): Promise<void> {
+  say(`${machine.name} is killed, and comes back`)
+  clients.enter(`${machine.name} killed`)
+  await machine.kill()
+  await wait(downMs)
+  await machine.start()
+  await wait(steadyMs)
+}
+
+async function upgradeOne(
+  machine: Machine,
+  clients: Clients,
+  { steadyMs, say }: TrialOptions,
+): Promise<void> {
+  say(`${machine.name} is stopped and started anew, as for an upgrade`)
+  clients.enter(`${machine.name} upgraded`)
+  await machine.stop()
+  await machine.start()
+  await wait(steadyMs)
+}
+
+async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
+  say(`one PostgreSQL, ${SERVICES} services, ${WORKERS} workers, nginx`)
+  const { folder: home, remove } = makeHome()
+  cleanUps.push(remove)
+  const server = await startPostgres({ durable: true })
+  cleanUps.push(() => server.remove())
+  const databaseUrl = server.url()
+  const receiver = await startReceiver()
+  cleanUps.push(() => receiver.close())
+
+  const ports = [await freePort(), await freePort(), await freePort()]
+  const machines = layOut({ home, env: settings(databaseUrl), ports, workers: WORKERS })
+  cleanUps.push(() => Promise.all(machines.map((machine) => machine.kill())))
+  // The first one alone: it makes the tables.
+  await machines[0]!.start()
+  await Promise.all(machines.slice(1).map((machine) => machine.start()))
+  const balancer = await startBalancer(ports)
+  cleanUps.push(() => balancer.stop())
+
+  const service = clientOf(`http://127.0.0.1:${ports[0]}`)
+  const goods = await prepare(service, receiver.url)
+  const connections = watchConnections(databaseUrl, cleanUps)
+  const clients = new Clients(balancer.url, goods)
+  cleanUps.push(() => clients.stop())
+  return { url: balancer.url, databaseUrl, clients, goods, receiver, machines, connections }
+}
+
+/** What must be equal on every machine, and what this trial needs beside. */
+const settings = (databaseUrl: string): Record<string, string> => ({
+  JETON_DATABASE_URL: databaseUrl,
+  JETON_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  JETON_MANAGEMENT_ID: OPERATOR.id,
+  JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+  JETON_PUBLIC_URL: 'http://jeton.example',
+  JETON_TRUSTED_PROXIES: '127.0.0.1',
+  JETON_DATABASE_POOL: String(POOL),
+  JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
+})
+
+async function prepare(client: Client, target_url: string): Promise<Goods> {
+  const pairs: Pair[] = []
+  for (let i = 0; i < PROJECTS; i++) pairs.push(await client.key((await client.project(`project ${i}`)).id))
+  const shop = await openShop(client)
+  const reward = await shop.material({ price: 1 })
+  const cards: string[] = []
+  for (let i = 0; i < CARDS; i++) cards.push((await shop.member(POINTS)).code)
+  const events = ['customer.reward_redemptions.completed']
+  await client.manage('POST', `/projects/${shop.projectId}/webhooks`, { target_url, events })
+  return { pairs, shop, rewardId: reward.id, cards }
+}
+
+/** The most that was seen; ours are those that the settings bound. */
+function watchConnections(url: string, cleanUps: (() => unknown)[]): () => TrialReport['connections'] {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { application_name: 'trial' } })
+  let most = 0
+  const look = async () => {
+    const [row] = await sql<{ n: number }[]>`select count(*)::int as n from pg_stat_activity
+      where backend_type = 'client backend' and application_name <> 'trial'`
+    most = Math.max(most, row!.n)
+  }
+  const timer = setInterval(() => void look().catch(() => undefined), 250)
+  cleanUps.push(async () => {
+    clearInterval(timer)
+    await sql.end()
+  })
+  return () => ({ most, bound: (SERVICES + WORKERS) * (POOL + 1) })
+}

@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Database } from '../../server/src/platform/database/index.ts'
+import type { Receiver } from '../../server/test/receiver.ts'
+import { readBooks } from '../../server/test/redemption-rush.ts'
+import { clientOf } from '../../server/test/service.ts'
+import type { Clients, Goods, Issued } from './clients.ts'
+
+/** Longer than the lease of a delivery: what a killed worker had claimed is sent by another by then. */
+const DELIVERED_WITHIN_MS = 60_000
+const AT_ONCE = 32
+
+/** Everything that was acknowledged, held against what there is. Each of the lists must be empty. */
+export interface Losses {
+  readonly tokens: readonly string[]
+  readonly redemptions: readonly string[]
+  readonly events: readonly string[]
+  /** Answers that were wrong while the load ran. */
+  readonly wrong: readonly string[]
+}
+
+export interface Found {
+  readonly losses: Losses
+  readonly tokensAcknowledged: number
+  readonly redemptionsAcknowledged: number
+  /** Events that arrived more than once, with the same webhook-id: at least once is what is promised. */
+  readonly sentAgain: number
+}
+
+interface Sources {
+  readonly url: string
+  readonly db: Database
+  readonly clients: Clients
+  readonly goods: Goods
+  readonly receiver: Receiver
+}
+
+export async function findLosses({ url, db, clients, goods, receiver }: Sources): Promise<Found> {
+  const redemptions = await lostRedemptions(db, clients, goods)
+  const events = await lostEvents(clients, receiver)
+  const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
+  return {
+    losses: { tokens: await deadTokens(url, clients.tokens), redemptions, events, wrong: clients.wrong },
+    tokensAcknowledged: clients.tokens.length,
+    redemptionsAcknowledged: clients.redemptions.size,
+    sentAgain: receiver.received.length - ids.size,
+  }
+}
+
+async function deadTokens(url: string, tokens: readonly Issued[]): Promise<string[]> {
+  const { introspect } = clientOf(url)
+  const dead: string[] = []
+  let next = 0
+  async function ask(): Promise<void> {
+    for (let one = tokens[next++]; one; one = tokens[next++]) {
+      const { status, body } = await introspect(one.pair, one.token)
+      if (status !== 200 || body.active !== true) dead.push(`${status} ${one.token.slice(0, 12)}…`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, ask))
+  return dead
+}
+
+/** Each acknowledged one is there once: points, stock, record and event, and not one more. */
+async function lostRedemptions(
+  db: Database,
+  { redemptions }: Clients,
+  { rewardId }: Goods,
+): Promise<string[]> {
+  const books = await readBooks(db, rewardId)
+  const expected = new Set(redemptions.values()).size
+  const faults: string[] = []
+  if (expected !== redemptions.size) faults.push('one redemption was the answer to two keys')
+  for (const name of ['redemptions', 'events', 'redeemed'] as const)
+    if (books[name] !== expected) faults.push(`${expected} were acknowledged, ${name}: ${books[name]}`)
+  for (const card of books.wrongCards) faults.push(`a card does not add up: ${JSON.stringify(card)}`)
+  return faults
+}
+
+async function lostEvents({ redemptions }: Clients, receiver: Receiver): Promise<string[]> {
+  const missing = () => {
+    const arrived = new Set(receiver.received.map(({ payload }) => payload.data?.source?.id))
+    return [...redemptions.values()].filter((id) => !arrived.has(id))
+  }
+  const late = performance.now() + DELIVERED_WITHIN_MS
+  while (missing().length > 0 && performance.now() < late) await wait(200)
+  return missing()
+}
