@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { CREDENTIAL_PREFIX, ID_PREFIX, WEBHOOK_SECRET_PREFIX } from '../src/contract/ids.ts'
 import { SETTING_NAMES } from '../src/platform/config/read-config.ts'
 import { type Document, ROOT, readDocument, readDocuments } from './documents.ts'
 import { type MetricsShown, readMetrics } from './metrics-shown.ts'
@@ -87,5 +88,30 @@ describe('the metrics of a running service', () => {
           expect(shown.labels.get(name!), expression).toContain(label)
       }
     }
+  })
+})
+
+describe('the glossary', () => {
+  const { text } = readDocument('docs/glossary.md')
+  const rows = [...text.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]*)\|$/gm)].slice(1)
+  const avoided = rows.flatMap(([, , , not]) => not!.split(',').map((word) => word.trim())).filter(Boolean)
+
+  test('is what the documents and the API description keep to', () => {
+    expect(rows.length).toBeGreaterThan(30)
+    const wrong = new RegExp(`\\b(${avoided.join('|')})s?\\b`, 'gi')
+    const read = [...documents, readDocument('server/openapi.json')].filter(
+      // Decisions are history; the overview speaks to who does not know our words yet.
+      ({ path }) => !/^docs\/(glossary\.md|decisions\/)|^README\.md$|^ARCHITECTURE\.md$/.test(path),
+    )
+    const found = read.flatMap(({ path, text }) =>
+      [...text.matchAll(wrong)].map(([word]) => `${path}: ${word}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('has the prefixes that are in use', () => {
+    const known = [...Object.values(ID_PREFIX), ...Object.values(CREDENTIAL_PREFIX), WEBHOOK_SECRET_PREFIX]
+    const named = [...text.matchAll(/`(\w+_)…`/g)].map(([, prefix]) => prefix!)
+    expect(named.filter((prefix) => !known.includes(prefix as never))).toEqual([])
   })
 })
