@@ -17,7 +17,7 @@ import {
   openDatabase,
 } from '../platform/database/index.ts'
 import { createVault, type Vault } from '../platform/encryption.ts'
-import { loadEncryptionKey } from '../platform/encryption-key.ts'
+import { loadEncryptionKeys } from '../platform/encryption-key.ts'
 import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
@@ -82,11 +82,16 @@ export async function openStore({
 }
 
 /** With PostgreSQL the key must be set: its processes run on many machines and share no file. */
+export const openKeys = (db: Database, config: Config): readonly Buffer[] =>
+  loadEncryptionKeys(randomBytes, {
+    setting: config.JETON_ENCRYPTION_KEY,
+    folder: db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined,
+  })
+
 export async function openVault(db: Database, config: Config): Promise<Vault> {
   try {
-    const folder = db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined
-    const key = loadEncryptionKey(randomBytes, { setting: config.JETON_ENCRYPTION_KEY, folder })
-    return createVault(key, randomBytes)
+    const [key, ...earlier] = openKeys(db, config)
+    return createVault(key, randomBytes, earlier)
   } catch (error) {
     await db.close()
     throw error

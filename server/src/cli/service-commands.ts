@@ -40,6 +40,23 @@ export function addServiceCommands(program: Command, io: Io): void {
     .action(async (options) => (await import('./migrate.ts')).migrateStore(io, options))
 
   program
+    .command('rotate-encryption-key')
+    .summary('encrypt stored secrets under the newest key')
+    .description(
+      'Encrypts the secrets of webhooks under the first key of JETON_ENCRYPTION_KEY (SQLite: of the file encryption.key), so that the keys after it can be taken away. Services may run meanwhile if they have all of these keys.',
+    )
+    .option('--plan', 'only say what would be done')
+    .option('--json', 'for programs')
+    .addHelpText(
+      'after',
+      exampleText([
+        'JETON_ENCRYPTION_KEY=<new>,<old> jeton rotate-encryption-key',
+        'jeton rotate-encryption-key --plan',
+      ]),
+    )
+    .action(async (options) => (await import('./rotate-encryption-key.ts')).rotateEncryptionKey(io, options))
+
+  program
     .command('config')
     .summary('effective settings, and where each came from')
     .description('Prints the effective settings and where each came from. Secrets are masked.')

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { encryptionKeyFile, loadEncryptionKey, parseKey } from './encryption-key.ts'
+import { encryptionKeyFile, loadEncryptionKeys, parseKey } from './encryption-key.ts'
 import { randomBytes } from './secrets.ts'
 import { StartFailure } from './start-failure.ts'
 
@@ -10,7 +10,7 @@ let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'jeton-key-'))))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const load = (setting?: string) => loadEncryptionKey(randomBytes, { setting, folder })
+const load = (setting?: string) => loadEncryptionKeys(randomBytes, { setting, folder })[0]
 
 test('is made once beside the embedded database, for its owner only, and read ever after', () => {
   const first = load()!
@@ -29,8 +29,8 @@ test('that is there already is never written over by a process that starts at th
     if (drawn++ === 0) writeFileSync(encryptionKeyFile(folder), `${theirs}\n`, { mode: 0o600 })
     return randomBytes(size)
   }
-  const key = loadEncryptionKey(random, { setting: undefined, folder })!
-  expect(key.toString('base64')).toBe(theirs)
+  const [key] = loadEncryptionKeys(random, { setting: undefined, folder })
+  expect(key!.toString('base64')).toBe(theirs)
   expect(readdirSync(folder)).toEqual(['encryption.key'])
 })
 
@@ -41,19 +41,32 @@ test('that is set is used, and no file is made', () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('is not made up for PostgreSQL, whose processes share no folder', () => {
-  expect(loadEncryptionKey(randomBytes, { setting: undefined, folder: undefined })).toBeUndefined()
+test('may be several while one is replaced: by commas in the setting, one a line in the file', () => {
+  const keys = [randomBytes(32), randomBytes(32)]
+  const texts = keys.map((key) => key.toString('base64'))
+  writeFileSync(encryptionKeyFile(folder), `${texts.join('\n')}\n`)
+  for (const setting of [undefined, texts.join(','), texts.join(', ')])
+    expect(loadEncryptionKeys(randomBytes, { setting, folder }).map((key) => key.toString('base64'))).toEqual(
+      texts,
+    )
 })
 
-test.each(['', 'half a key', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64')])(
-  'in a file that holds %j stops the start, and the file stays',
-  (text) => {
-    writeFileSync(encryptionKeyFile(folder), text)
-    expect(() => load()).toThrow(StartFailure)
-    expect(() => load()).toThrow(/encryption\.key does not hold 32 bytes in base64/)
-    expect(readFileSync(encryptionKeyFile(folder), 'utf8')).toBe(text)
-  },
-)
+test('is not made up for PostgreSQL, whose processes share no folder', () => {
+  expect(loadEncryptionKeys(randomBytes, { setting: undefined, folder: undefined })).toEqual([])
+})
+
+test.each([
+  '',
+  'half a key',
+  `${'A'.repeat(43)}=\n\n${'B'.repeat(43)}=`,
+  Buffer.alloc(31).toString('base64'),
+  Buffer.alloc(33).toString('base64'),
+])('in a file that holds %j stops the start, and the file stays', (text) => {
+  writeFileSync(encryptionKeyFile(folder), text)
+  expect(() => load()).toThrow(StartFailure)
+  expect(() => load()).toThrow(/encryption\.key does not hold 32 bytes in base64/)
+  expect(readFileSync(encryptionKeyFile(folder), 'utf8')).toBe(text)
+})
 
 test('in a file that cannot be read stops the start', () => {
   // A folder in its place cannot be read as a file by anyone, root included.

@@ -25,6 +25,12 @@ export function parseKey(text: string): Buffer | null {
   return key.length === KEY_BYTES ? key : null
 }
 
+/** Several, separated by commas (in the file: one a line), while a key is replaced. The first one seals; null where one is none. */
+export function parseKeys(text: string): Buffer[] | null {
+  const keys = text.split(/[,\n]/).map((one) => parseKey(one.trim()))
+  return keys.every((key) => key !== null) ? keys : null
+}
+
 interface Where {
   /** JETON_ENCRYPTION_KEY. */
   readonly setting: string | undefined
@@ -32,14 +38,14 @@ interface Where {
   readonly folder: string | undefined
 }
 
-/** The key that the settings name, or that of the embedded store, made now if there is none; undefined where it must be set. */
-export function loadEncryptionKey(random: RandomBytes, { setting, folder }: Where): Buffer | undefined {
-  if (setting !== undefined) return parseKey(setting)!
-  if (folder === undefined) return undefined
+/** The keys that the settings name, or those of the embedded store, made now if there is none; empty where it must be set. */
+export function loadEncryptionKeys(random: RandomBytes, { setting, folder }: Where): readonly Buffer[] {
+  if (setting !== undefined) return parseKeys(setting)!
+  if (folder === undefined) return []
   const file = encryptionKeyFile(folder)
   if (!existsSync(file)) makeFile(file, random)
-  const key = parseKey(readKeyFile(file).trim())
-  if (key) return key
+  const keys = parseKeys(readKeyFile(file).trim())
+  if (keys) return keys
   throw new StartFailure(
     `${file} does not hold 32 bytes in base64. Put the right file back; without it stored webhook secrets cannot be read.`,
   )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../contract/problem.ts'
-import { createVault, keyIdOf } from './encryption.ts'
+import { createVault, keyIdIn, keyIdOf } from './encryption.ts'
 import { randomBytes } from './secrets.ts'
 
 const KEY = Buffer.alloc(32, 7)
@@ -79,6 +79,18 @@ test('another key is told by name and what to do, and leaks neither key nor text
   expect(status).toBe(503)
   for (const secret of [SECRET, KEY.toString('base64'), OTHER.toString('base64')])
     expect(message + details).not.toContain(secret)
+})
+
+test('an earlier key opens what it sealed, and only the first one seals', () => {
+  const both = createVault(OTHER, randomBytes, [KEY])
+  expect(both.open(vault.seal(SECRET, PLACE), PLACE)).toBe(SECRET)
+  const sealed = both.seal(SECRET, PLACE)
+  expect(keyIdIn(sealed)).toBe(keyIdOf(OTHER))
+  expect(both.open(sealed, PLACE)).toBe(SECRET)
+  problemOf(() => vault.open(sealed, PLACE))
+  // The id is authenticated: what one key sealed does not pass for the other's.
+  problemOf(() => both.open(sealed.replace(keyIdOf(OTHER), keyIdOf(KEY)), PLACE))
+  expect(['', 'v1', 'v2.00000000.AAAA', 'whsec_x'].map(keyIdIn)).toEqual(Array(4).fill(undefined))
 })
 
 test('without a key nothing is stored or read, and the setting is named', () => {

@@ -21,6 +21,12 @@ const VERSION = 'v1'
 export const keyIdOf = (key: Uint8Array): string =>
   hash('sha256', Buffer.concat([Buffer.from('jeton key id\0'), key]), 'hex').slice(0, 8)
 
+/** Which key a stored value needs; undefined where it is none of ours. */
+export const keyIdIn = (sealed: string): string | undefined => {
+  const [version, keyId, body] = sealed.split('.')
+  return version === VERSION && body !== undefined ? keyId : undefined
+}
+
 const unavailable = (message: string, details: string): Problem =>
   new Problem('encryption_unavailable', { message, details })
 
@@ -30,34 +36,42 @@ const noKey = (): Problem =>
     'Set it to the same value for every process; one can be made with: openssl rand -base64 32',
   )
 
-const otherKey = (needed: string, present: string): Problem =>
+const otherKey = (needed: string, present: readonly string[]): Problem =>
   unavailable(
-    `A stored secret needs the encryption key with the id ${needed}; this process has ${present}.`,
-    'Set JETON_ENCRYPTION_KEY to the key that it was stored with (SQLite: the file encryption.key of that time), or rotate the secret.',
+    `A stored secret needs the encryption key with the id ${needed}; this process has ${present.join(', ')}.`,
+    'Set JETON_ENCRYPTION_KEY to the key that it was stored with (SQLite: the file encryption.key of that time), or add that one after a comma; or rotate the secret.',
   )
 
 const altered = (): Problem =>
   unavailable('A stored secret was altered or moved, so it cannot be used.', 'Rotate it.')
 
-export function createVault(key: Buffer | undefined, random: RandomBytes): Vault {
+/** `earlier` keys only open what they sealed, until nothing needs them any more: how a key is replaced. */
+export function createVault(
+  key: Buffer | undefined,
+  random: RandomBytes,
+  earlier: readonly Buffer[] = [],
+): Vault {
   if (key === undefined) return { ready: false, seal: () => refuse(noKey()), open: () => refuse(noKey()) }
-  if (key.length !== KEY_BYTES) throw new Error(`an encryption key has ${KEY_BYTES} bytes`)
+  const keys = new Map([key, ...earlier].map((one) => [keyIdOf(one), one]))
+  for (const one of keys.values())
+    if (one.length !== KEY_BYTES) throw new Error(`an encryption key has ${KEY_BYTES} bytes`)
   const keyId = keyIdOf(key)
-  const context = (place: string) => Buffer.from(`${VERSION}.${keyId}.${place}`)
+  const context = (id: string, place: string) => Buffer.from(`${VERSION}.${id}.${place}`)
 
   return {
     ready: true,
     seal(text, place) {
       const nonce = random(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(context(place))
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(context(keyId, place))
       const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return `${VERSION}.${keyId}.${body.toString('base64url')}`
     },
     open(sealed, place) {
       const [version, neededKey, body] = sealed.split('.')
       if (version !== VERSION || neededKey === undefined || body === undefined) throw altered()
-      if (neededKey !== keyId) throw otherKey(neededKey, keyId)
-      return decrypt(key, Buffer.from(body, 'base64url'), context(place))
+      const fitting = keys.get(neededKey)
+      if (!fitting) throw otherKey(neededKey, [...keys.keys()])
+      return decrypt(fitting, Buffer.from(body, 'base64url'), context(neededKey, place))
     },
   }
 }

@@ -21,9 +21,9 @@ const DATA: Readonly<Record<EventKind, Schema>> = {
 /** What a receiver gets, whole. */
 const envelope = (kind: EventKind): Schema =>
   object({
-    id: about('Of the send-out, the same on every attempt.', idWith('whs_')),
+    id: about('Of the delivery, the same on every attempt.', idWith('whs_')),
     project_id: idWith(ID_PREFIX.project),
-    created_at: about('When the send-out was created.', time),
+    created_at: about('When the delivery was created.', time),
     type: about(`\`${kind}\`, or the \`event_name\` of a distribution.`, text),
     data: DATA[kind],
     source: object({

@@ -144,6 +144,22 @@ export const listLiveDestinations = (
     .where('deleted_at', 'is', null)
     .execute()
 
+/** Of all projects, in the order of their ids, a hundred at a time: those after this one. */
+export async function listDestinationsAfter(
+  reader: Reader,
+  after: Pick<DestinationRow, 'project_id' | 'id'> | undefined,
+): Promise<DestinationRow[]> {
+  let query = reader.read<DestinationTables>().selectFrom('destinations').where('deleted_at', 'is', null)
+  if (after)
+    query = query.where(({ eb, or, and }) =>
+      or([
+        eb('project_id', '>', after.project_id),
+        and([eb('project_id', '=', after.project_id), eb('id', '>', after.id)]),
+      ]),
+    )
+  return query.selectAll().orderBy('project_id').orderBy('id').limit(100).execute()
+}
+
 /** Enabled lately, with what was held still to be made due. */
 export const listReleased = (reader: Reader): Promise<DestinationRow[]> =>
   reader

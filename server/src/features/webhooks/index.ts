@@ -17,4 +17,5 @@ export {
 export { eventsOf } from './destination.ts'
 export { disableUnreachable } from './destination-changes.ts'
 export { openHeaders } from './extra-headers.ts'
+export { type Reencryption, reencryptSecrets } from './reencrypt-secrets.ts'
 export { openSecrets } from './signing-secret.ts'

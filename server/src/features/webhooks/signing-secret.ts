@@ -21,6 +21,18 @@ export function makeSecret(
   return { shown, stored: { secret: vault.seal(shown, placeOf(owner)), secret_last4: last4(shown) } }
 }
 
+/** The same secrets, under the key that the vault seals with now. */
+export const sealSecretsAnew = (
+  vault: Vault,
+  row: DestinationRow,
+): Pick<DestinationRow, 'secret' | 'previous_secret'> => {
+  const anew = (sealed: string) => vault.seal(vault.open(sealed, placeOf(row)), placeOf(row))
+  return {
+    secret: anew(row.secret),
+    previous_secret: row.previous_secret === null ? null : anew(row.previous_secret),
+  }
+}
+
 /** What signs now: the secret, and the one before it while both count. The new one comes first. */
 type Keeper = Pick<DestinationRow, 'project_id' | 'id' | 'secret' | 'previous_secret' | 'previous_until'>
 

@@ -92,8 +92,13 @@ const TABLE: Record<SettingName, Row> = {
     invalid: [],
   },
   JETON_ENCRYPTION_KEY: {
-    valid: ['A'.repeat(43) + '=', '-_'.repeat(21) + '8', '+/'.repeat(21) + '8='].map((key) => [key, key]),
-    invalid: ['A'.repeat(44), 'A'.repeat(42) + '==', 'secret', 'A'.repeat(40) + ' A='],
+    valid: [
+      'A'.repeat(43) + '=',
+      '-_'.repeat(21) + '8',
+      '+/'.repeat(21) + '8=',
+      `${'A'.repeat(43)}=,${'B'.repeat(42)}8=`,
+    ].map((key) => [key, key]),
+    invalid: [`${'A'.repeat(43)}=,`, 'A'.repeat(44), 'A'.repeat(42) + '==', 'secret', 'A'.repeat(40) + ' A='],
   },
   JETON_MANAGEMENT_ID: {
     valid: [

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { parseRange } from '../addresses.ts'
-import { parseKey } from '../encryption-key.ts'
+import { parseKeys } from '../encryption-key.ts'
 
 /** How a kind of setting is read. `parse` throws an Error whose message completes "JETON_X: …". */
 export interface Kind<T> {
@@ -53,9 +53,9 @@ export const ranges: Kind<readonly string[]> = {
 
 /** Kept as written: it is parsed where it is used, and so never passes through anything that could print it. */
 export const encryptionKey: Kind<string> = {
-  name: '32 bytes in base64',
+  name: '32 bytes in base64, or several separated by commas',
   parse: (value) =>
-    parseKey(value)
+    parseKeys(value)
       ? value
       : fail('it must be 32 bytes in base64. One can be made with: openssl rand -base64 32'),
 }

@@ -70,7 +70,7 @@ export const SETTINGS = {
   JETON_ENCRYPTION_KEY: optional({
     kind: encryptionKey,
     secret: true,
-    says: 'Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. Unset: with SQLite the file `encryption.key` in `JETON_DATA_DIR`, made at the first start; with PostgreSQL webhooks cannot be created until it is set.',
+    says: 'Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. While it is replaced, the new key, a comma, the old one: the first encrypts, all of them decrypt. Unset: with SQLite the file `encryption.key` in `JETON_DATA_DIR`, made at the first start; with PostgreSQL webhooks cannot be created until it is set.',
   }),
   JETON_MANAGEMENT_ID: optional({
     kind: text({

@@ -16,6 +16,9 @@ const NO_CONNECTION = new Set([
   'ETIMEDOUT',
 ])
 
+/** Names that Node gives to TLS that did not come about: a certificate that has run out meanwhile is an outage, not a bug. */
+const NO_TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
+
 /**
  * SQLSTATE classes after which trying again makes sense: connection (08), resources (53), operator's intervention and
  * start-up (57), system error (58), the database or the user is not there or no longer let in (28, 3D); and of the rest:
@@ -28,13 +31,20 @@ const DEADLOCK = new Set(['40P01', '40001'])
 export const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
 
 /** The connection itself is gone, not only the statement. */
-export const isDisconnect = (error: unknown): boolean => NO_CONNECTION.has(codeOf(error))
+export const isDisconnect = (error: unknown): boolean =>
+  NO_CONNECTION.has(codeOf(error)) || NO_TLS.test(codeOf(error))
 
 export const isDeadlock = (error: unknown): boolean => DEADLOCK.has(codeOf(error))
 
 export function translate(error: unknown): unknown {
   const code = codeOf(error)
   if (code === '23505') return new UniqueConflict((error as Error).message)
+  if (NO_TLS.test(code))
+    return new StoreUnavailable(
+      // What Node adds after the semicolon is about its own options.
+      `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}. A private authority is named by NODE_EXTRA_CA_CERTS`,
+      { cause: error },
+    )
   if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
     return new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
   return error

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { CREDENTIAL_PREFIX, ID_PREFIX, WEBHOOK_SECRET_PREFIX } from '../src/contract/ids.ts'
+import { SETTING_NAMES } from '../src/platform/config/read-config.ts'
+import { type Document, ROOT, readDocument, readDocuments } from './documents.ts'
+import { type MetricsShown, readMetrics } from './metrics-shown.ts'
+
+/** Names that a document mentions although they are no settings, on purpose. */
+const NO_SETTINGS: readonly string[] = []
+
+/** Files that are written elsewhere at the same time; empty once they are here. */
+const LATER = new Set(['docs/benchmarks.md', 'docs/security-model.md', 'docs/guides/several-machines.md'])
+
+const known = new Set<string>([...SETTING_NAMES, ...NO_SETTINGS])
+const namesIn = ({ text }: Document): string[] =>
+  [...text.matchAll(/\bJETON_[A-Z0-9_]*[A-Z0-9]\b(?!\*)/g)].map(([name]) => name)
+
+const documents = [
+  ...readDocuments('deploy', 'docs'),
+  ...['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CONTRIBUTING.md'].map(readDocument),
+]
+
+describe('what is shipped beside the program', () => {
+  test('was found', () => {
+    const paths = documents.map(({ path }) => path)
+    for (const path of [
+      'deploy/Dockerfile',
+      'deploy/compose.yaml',
+      'deploy/jeton.service',
+      'deploy/kubernetes/service.yaml',
+      'docs/guides/operate.md',
+    ])
+      expect(paths).toContain(path)
+  })
+
+  test('names only settings that exist', () => {
+    const unknown = documents.flatMap((document) =>
+      namesIn(document)
+        .filter((name) => !known.has(name))
+        .map((name) => `${document.path}: ${name}`),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  test('links only to files that are there', () => {
+    const broken = documents
+      .filter(({ path }) => path.endsWith('.md'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+          .map(([, target]) => new URL(target!, `file:///${path}`).pathname.slice(1))
+          .filter((target) => !LATER.has(target) && !existsSync(join(ROOT, target)))
+          .map((target) => `${path}: ${target}`),
+      )
+    expect(broken).toEqual([])
+  })
+})
+
+describe('the metrics of a running service', () => {
+  let shown: MetricsShown
+  beforeAll(async () => {
+    shown = await readMetrics()
+  })
+
+  test('are all in the guide, with their types and labels, and nothing else is', () => {
+    const { text } = readDocument('docs/guides/operate.md')
+    const rows = [...text.matchAll(/^\| `(\w+)` \| (counter|gauge|histogram) \| (.*) \|$/gm)]
+    expect(new Map(rows.map(([, name, type]) => [name!, type!]))).toEqual(shown.types)
+    for (const [, name, type, says] of rows) {
+      const labels = shown.labels.get(type === 'histogram' ? `${name}_count` : name!) ?? []
+      for (const label of labels) expect(says, name).toContain(`\`${label}\``)
+    }
+  })
+
+  test('have the names and labels that the alerts use', () => {
+    const alerts = readDocument('deploy/prometheus-alerts.yaml').text.replace(/^\s*#.*$/gm, '')
+    const expressions = [...alerts.matchAll(/expr: (?:>-\n((?: {10}.*\n)+)|(.*)\n)/g)].map(
+      ([, folded, single]) => folded ?? single!,
+    )
+    expect(expressions).toHaveLength(alerts.split('- alert: ').length - 1)
+    for (const expression of expressions) {
+      const used = [...expression.matchAll(/\b((?:jeton|process|nodejs)_\w+)(?:\{(\w+)!?="\w+"\})?/g)]
+      expect(used.length, expression).toBeGreaterThan(0)
+      for (const [, name, label] of used) {
+        expect([...shown.types.keys()], expression).toContain(name!.replace(/_(count|sum|bucket)$/, ''))
+        // Prometheus itself adds from where a figure comes.
+        if (label !== undefined && label !== 'job')
+          expect(shown.labels.get(name!), expression).toContain(label)
+      }
+    }
+  })
+})
+
+describe('the glossary', () => {
+  const { text } = readDocument('docs/glossary.md')
+  const rows = [...text.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]*)\|$/gm)].slice(1)
+  const avoided = rows.flatMap(([, , , not]) => not!.split(',').map((word) => word.trim())).filter(Boolean)
+
+  test('is what the documents and the API description keep to', () => {
+    expect(rows.length).toBeGreaterThan(30)
+    const wrong = new RegExp(`\\b(${avoided.join('|')})s?\\b`, 'gi')
+    const read = [...documents, readDocument('server/openapi.json')].filter(
+      // Decisions are history; the overview speaks to who does not know our words yet.
+      ({ path }) => !/^docs\/(glossary\.md|decisions\/)|^README\.md$|^ARCHITECTURE\.md$/.test(path),
+    )
+    const found = read.flatMap(({ path, text }) =>
+      [...text.matchAll(wrong)].map(([word]) => `${path}: ${word}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('has the prefixes that are in use', () => {
+    const known = [...Object.values(ID_PREFIX), ...Object.values(CREDENTIAL_PREFIX), WEBHOOK_SECRET_PREFIX]
+    const named = [...text.matchAll(/`(\w+_)…`/g)].map(([, prefix]) => prefix!)
+    expect(named.filter((prefix) => !known.includes(prefix as never))).toEqual([])
+  })
+})
