@@ -10,6 +10,8 @@ const TOKENS_SECONDS = 1.5
 const MILLION_TOKENS_SECONDS = 30
 const MEMORY_SECONDS = 30
 const CARDS_SECONDS = 3
+/** One engine: the bare loop and Jeton for each number of destinations, then one event at a time. */
+const DELIVERIES_SECONDS = 45
 
 /** How long the whole will take, roughly. */
 export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmUpSeconds }: Options): number {
@@ -28,6 +30,7 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
   const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * one)
-  const alternating = throughput + gateway + redemptions + mixed + growth + workers
+  const deliveries = 2 * has('deliveries') * DELIVERIES_SECONDS
+  const alternating = throughput + gateway + redemptions + mixed + growth + workers + deliveries
   return rounds * alternating + 2 * has('memory') * MEMORY_SECONDS
 }

@@ -11,6 +11,7 @@ export const PARTS = [
   'growth',
   'memory',
   'workers',
+  'deliveries',
 ] as const
 export type Part = (typeof PARTS)[number]
 
@@ -22,6 +23,7 @@ export interface Options {
   readonly rounds: number
   readonly quick: boolean
   readonly json: string | undefined
+  readonly page: boolean
 }
 
 export const USAGE = `npm run bench -- [part …] [options]
@@ -33,6 +35,7 @@ export const USAGE = `npm run bench -- [part …] [options]
   --rounds N              how often everything is measured; the median counts (2)
   --quick                 one round of 1 s, and at most 100,000 active tokens: to see that it works
   --json FILE             all figures, of every round
+  --page                  write docs/benchmarks.md with its plots
 `
 
 export class WrongUsage extends Error {}
@@ -60,6 +63,7 @@ function parse(args: readonly string[]) {
     rounds: text,
     json: text,
     quick: { type: 'boolean' },
+    page: { type: 'boolean' },
   } as const
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
@@ -71,7 +75,7 @@ function parse(args: readonly string[]) {
 }
 
 export function readOptions(args: readonly string[]): Options {
-  const { only, subjects, seconds, rounds, json, quick = false } = parse(args)
+  const { only, subjects, seconds, rounds, json, quick = false, page = false } = parse(args)
   const chosen = choose(subjects, SUBJECT_NAMES)
   return {
     parts: choose(only, PARTS),
@@ -82,5 +86,6 @@ export function readOptions(args: readonly string[]): Options {
     rounds: positive(rounds, quick ? 1 : 2),
     quick,
     json,
+    page,
   }
 }

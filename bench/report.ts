@@ -98,6 +98,20 @@ function workersTable(rows: NonNullable<Results['workers']>): string {
   return shownTable(head, cells)
 }
 
+function deliveryTable(rows: NonNullable<Results['deliveries']>): string {
+  const cells = rows.map(({ engine, destinations, perSecond, barePerSecond, ratio }) => [
+    `${engine}: ${shownCount(destinations)}`,
+    ...[shownCount(perSecond), shownCount(barePerSecond), shownRatio(ratio)],
+  ])
+  return shownTable(['destinations', 'deliveries/s', 'bare undici loop/s', 'of it'], cells)
+}
+
+const idleTable = (rows: NonNullable<Results['idle']>): string =>
+  shownTable(
+    ['from commit to arrival, idle', 'median', 'p99'],
+    rows.map(({ engine, medianMs, p99Ms }) => [engine, shownMs(medianMs), shownMs(p99Ms)]),
+  )
+
 const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
 
 const targetLines = (targets: readonly Target[]): string =>
@@ -151,6 +165,8 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     growth && growthTable(growth),
     memory && memoryTable(memory),
     workers && workersTable(workers),
+    results.deliveries && deliveryTable(results.deliveries),
+    results.idle && idleTable(results.idle),
     missing.length > 0 && missing.join('\n'),
     targets.length > 0 && targetLines(targets),
   ]

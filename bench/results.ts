@@ -1,3 +1,4 @@
+import type { DeliveryRow, IdleRow } from './measure/deliveries.ts'
 import type { GrowthRow } from './measure/growth.ts'
 import type { MemoryRow } from './measure/memory.ts'
 import type { MixRow } from './measure/mixed.ts'
@@ -14,6 +15,8 @@ export interface Results {
   growth?: GrowthRow[]
   memory?: MemoryRow[]
   workers?: WorkersRow[]
+  deliveries?: DeliveryRow[]
+  idle?: IdleRow[]
   /** What could not be measured at all, and why. */
   readonly failures: string[]
 }

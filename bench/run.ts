@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { estimateSeconds } from './estimate.ts'
 import { findGenerator } from './load/load.ts'
 import { describeMachine, type Machine } from './machine.ts'
+import { measureDeliveries, measureIdleDelay } from './measure/deliveries.ts'
 import { measureGrowth } from './measure/growth.ts'
 import type { Bench } from './measure/load-subject.ts'
 import { measureMemory } from './measure/memory.ts'
@@ -10,6 +11,7 @@ import { measureRedemptions } from './measure/redemptions.ts'
 import { isAtGateway, measureThroughput } from './measure/throughput.ts'
 import { measureWorkers } from './measure/workers.ts'
 import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
+import { writePage } from './page.ts'
 import { reportOf } from './report.ts'
 import type { Results } from './results.ts'
 import { shownMb, shownMs, shownSeconds } from './shown.ts'
@@ -71,6 +73,10 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
   if (parts.includes('growth')) results.growth = await onBoth('growth', measureGrowth, running)
   if (parts.includes('memory')) results.memory = await onBoth('memory', measureMemory, running)
   if (parts.includes('workers')) results.workers = await onBoth('workers', measureWorkers, running)
+  if (parts.includes('deliveries')) {
+    results.deliveries = await onBoth('deliveries', measureDeliveries, running)
+    results.idle = await onBoth('deliveries', measureIdleDelay, running)
+  }
   return results
 }
 
@@ -98,6 +104,7 @@ async function run(options: Options): Promise<void> {
     print(`\n${text}`)
     const generator = bench.generator.name
     const all = { at: new Date().toISOString(), machine, generator, options, targets, ...results }
+    if (options.page) writePage({ machine, generator, results, text })
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`)
     if (!complete) process.exitCode = 1
   } finally {

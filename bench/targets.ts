@@ -1,7 +1,7 @@
 import { isMeasured } from './measure/load-subject.ts'
 import { p99Ratio } from './measure/mixed.ts'
 import type { Results } from './results.ts'
-import { shownCount, shownMb } from './shown.ts'
+import { shownCount, shownMb, shownMs } from './shown.ts'
 import type { Engine } from './stores.ts'
 
 const INTROSPECT_LEAST = 0.8
@@ -13,6 +13,8 @@ const FLAT_LEAST = 0.9
 const MEMORY_MOST_BYTES = 300_000_000
 /** By a third: two processors carry two workers and the load. */
 const WORKERS_LEAST = 1.33
+const DELIVERIES_LEAST = { sqlite: 0.5, postgres: 0.4 } as const
+const IDLE_MOST_MS = 50
 
 export interface Target {
   readonly name: string
@@ -104,6 +106,29 @@ function workersTargets({ workers }: Results, engine: Engine): Target[] {
   )
 }
 
+function deliveryTargets({ deliveries = [], idle = [] }: Results, engine: Engine): Target[] {
+  const least = DELIVERIES_LEAST[engine]
+  const sent = deliveries
+    .filter((row) => row.engine === engine)
+    .map(({ destinations, ratio }) =>
+      target(
+        `deliveries ${ENGINE_LABEL[engine]}, ${shownCount(destinations)} destinations, ≥ ${least} of a bare loop`,
+        ratio,
+        atLeast(least),
+      ),
+    )
+  const waited = idle
+    .filter((row) => row.engine === engine)
+    .map(({ medianMs }) =>
+      target(
+        `from commit to arrival when idle, ${ENGINE_LABEL[engine]}, < ${IDLE_MOST_MS} ms`,
+        medianMs,
+        atMost(IDLE_MOST_MS, shownMs),
+      ),
+    )
+  return [...sent, ...waited]
+}
+
 export function targetsOf(results: Results): Target[] {
   const kinds = [
     throughputTargets,
@@ -112,6 +137,7 @@ export function targetsOf(results: Results): Target[] {
     growthTargets,
     memoryTargets,
     workersTargets,
+    deliveryTargets,
   ]
   return kinds.flatMap((kind) => (['sqlite', 'postgres'] as const).flatMap((engine) => kind(results, engine)))
 }

@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { SUBJECTS } from './launch.ts'
+import type { Machine } from './machine.ts'
+import { isMeasured } from './measure/load-subject.ts'
+import type { Kind, ThroughputRow } from './measure/throughput.ts'
+import { type Bar, barPlot } from './plot.ts'
+import type { Results } from './results.ts'
+import { shownCount, shownMb, shownMs } from './shown.ts'
+
+const DOCS = new URL('../docs/', import.meta.url)
+const PLOTS = new URL('benchmarks/', DOCS)
+
+interface Page {
+  readonly machine: Machine
+  readonly generator: string
+  readonly results: Results
+  /** What was printed. */
+  readonly text: string
+}
+
+const throughputBars = (rows: readonly ThroughputRow[] = [], kind: Kind): Bar[] =>
+  rows.flatMap(({ subject, median: { [kind]: found } }) =>
+    isMeasured(found)
+      ? [
+          {
+            label: SUBJECTS[subject].label,
+            value: found.perSecond,
+            shown: `${shownCount(found.perSecond)}/s`,
+            ours: subject.startsWith('jeton'),
+          },
+        ]
+      : [],
+  )
+
+const deliveryBars = ({ deliveries = [] }: Results): Bar[] =>
+  deliveries.flatMap(({ engine, destinations, perSecond, barePerSecond }) => {
+    const where = `${shownCount(destinations)} destination${destinations === 1 ? '' : 's'}`
+    return [
+      { label: `${engine}, ${where}`, value: perSecond, shown: `${shownCount(perSecond)}/s`, ours: true },
+      {
+        label: 'bare undici loop',
+        value: barePerSecond,
+        shown: `${shownCount(barePerSecond)}/s`,
+        ours: false,
+      },
+    ]
+  })
+
+const growthBars = ({ growth = [] }: Results): Bar[] =>
+  growth.flatMap(({ engine, activeTokens, issue }) =>
+    isMeasured(issue)
+      ? [
+          {
+            label: `${engine}, ${shownCount(activeTokens)} active`,
+            value: issue.perSecond,
+            shown: `${shownCount(issue.perSecond)}/s`,
+            ours: true,
+          },
+        ]
+      : [],
+  )
+
+const workerBars = ({ workers = [] }: Results, kind: 'introspect' | 'issue'): Bar[] =>
+  workers.flatMap(({ engine, workers: count, median: { [kind]: found } }) =>
+    isMeasured(found)
+      ? [
+          {
+            label: `${engine}, ${count} worker${count === 1 ? '' : 's'}`,
+            value: found.perSecond,
+            shown: `${shownCount(found.perSecond)}/s`,
+            ours: true,
+          },
+        ]
+      : [],
+  )
+
+const plotsOf = (results: Results): readonly (readonly [string, string, readonly Bar[]])[] => [
+  ['introspect', 'Introspections a second', throughputBars(results.throughput, 'introspect')],
+  ['issue', 'Tokens issued a second', throughputBars(results.throughput, 'issue')],
+  ['gateway', 'Calls authorized by the gateway a second', throughputBars(results.gateway, 'gateway')],
+  ['growth', 'Tokens issued a second, by tokens that are active', growthBars(results)],
+  ['workers-introspect', 'Introspections a second, by workers', workerBars(results, 'introspect')],
+  ['workers-issue', 'Tokens issued a second, by workers', workerBars(results, 'issue')],
+  ['deliveries', 'Deliveries a second', deliveryBars(results)],
+]
+
+/** `docs/benchmarks.md`, as it was measured, and its plots. What helped and what did not is written by hand beside it. */
+export function writePage({ machine, generator, results, text }: Page): void {
+  mkdirSync(PLOTS, { recursive: true })
+  const plots = plotsOf(results).filter(([, , bars]) => bars.length > 0)
+  for (const [name, title, bars] of plots) writeFileSync(new URL(`${name}.svg`, PLOTS), barPlot(title, bars))
+  const page = [
+    '# Benchmarks',
+    `Measured by \`npm run bench -- --page\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ${machine.cores} cores, ${shownMb(machine.memoryBytes)}, Node ${machine.node}; load from ${generator} on the same machine; a small durable write takes ${shownMs(machine.fsyncMs)}. [bench/README.md](../bench/README.md) says how; [what helped](benchmarks/what-helped.md) and what did not is told beside it. Ratios are the result: both sides of each were measured in turn.`,
+    ...plots.map(([name, title]) => `![${title}](benchmarks/${name}.svg)`),
+    `\`\`\`text\n${text}\n\`\`\``,
+  ]
+  writeFileSync(new URL('benchmarks.md', DOCS), `${page.join('\n\n')}\n`)
+}
