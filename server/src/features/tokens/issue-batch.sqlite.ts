@@ -63,7 +63,7 @@ const COUNT = `select count(*) as active, min(t.expires_at) as oldest
   from tokens t join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch
   where t.expires_at > ? and t.revoked_at is null and t.project_id = ?`
 
-/** A key with its project, in one look-up instead of two, and as a list (measured: 5 µs of 50). */
+/** A key with its project, in one look-up instead of two, and as a list (measured: 5.8 instead of 8.4 µs a token). */
 const KEY = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.full_until,
   p.token_limit, p.credits, p.full_until
   from api_keys k join projects p on p.id = k.project_id and p.deleted_at is null where k.project_id = ? and k.id = ?`

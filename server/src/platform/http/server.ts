@@ -17,7 +17,6 @@ import { explainValidation } from './explain-validation.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
 import { createValidatorCompiler } from './validators.ts'
-import { WholeBodyRequest } from './whole-body.ts'
 
 const JSON_LIMIT_BYTES = 1024 * 1024
 const FORM_LIMIT_BYTES = 16 * 1024
@@ -74,7 +73,6 @@ export function createHttp(deps: HttpDeps): Http {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       requireHostHeader: false,
       ServerResponse: Response as never,
-      IncomingMessage: WholeBodyRequest as never,
     },
     // While stopping, requests that still arrive on an open connection are served, not turned away.
     return503OnClosing: false,
@@ -198,11 +196,10 @@ function parseBodies(app: App): void {
     }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parser('json', parseJson))
-  const form = parser('form', parseForm)
-  app.addContentTypeParser(FORM, (request, _, done) =>
-    (request.raw as WholeBodyRequest).takeBody(FORM_LIMIT_BYTES, (error, body) =>
-      error ? done(error) : form(request, body!, done as Parsed),
-    ),
+  app.addContentTypeParser(
+    FORM,
+    { parseAs: 'buffer', bodyLimit: FORM_LIMIT_BYTES },
+    parser('form', parseForm),
   )
   app.addContentTypeParser(
     '*',
