@@ -45,7 +45,7 @@ const pasted = (command: string, env: object = {}) =>
 test('the steps that the first start prints redeem a mug when they are pasted', () => {
   expect(printed).toContain('a customer with 500 points, 40 mugs at 100 points')
   const { access_token: TOKEN } = pasted(step(1))
-  expect(pasted(step(2), { TOKEN })).toMatchObject({
+  expect(pasted(step(3), { TOKEN })).toMatchObject({
     object: 'redemption',
     amount: 100,
     result: 'SUCCESS',
