@@ -1,3 +1,6 @@
+/** What every terminal has; nothing for people is wider, but what they copy. */
+export const TERMINAL_COLUMNS = 80
+
 /** Lines of at most so many columns, broken between words. A word that is longer than that stays whole. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []

@@ -3,7 +3,7 @@ import { plain } from '../cells.ts'
 import { curlLine } from '../curl.ts'
 import { coloured, type Io, printLine } from '../io.ts'
 import { mark } from '../print-ladder.ts'
-import { wrapped } from '../wrapped.ts'
+import { TERMINAL_COLUMNS as WIDTH, wrapped } from '../wrapped.ts'
 import { type Seen, type Step, shownMs } from './step.ts'
 import type { Exchange } from './wire.ts'
 
@@ -27,7 +27,6 @@ export interface Report {
 
 const NAME = 20
 const RESULT = 29
-const WIDTH = 80
 const indent = (columns: number, text: string): string =>
   wrapped(text, WIDTH - columns)
     .map((line) => (' '.repeat(columns) + line).trimEnd())

@@ -78,6 +78,10 @@ test('what is not there, or costs too much, is said in one line', async () => {
     code: 3,
     err: 'SAMPLE-1 cannot get "Mgu". Did you mean Mug?\n',
   })
+  expect(await typed('redeem', 'SAMPLE-1', 'Bicycle')).toMatchObject({
+    code: 3,
+    err: 'SAMPLE-1 cannot get "Bicycle". It can get: Mug (100 points).\n',
+  })
   expect((await typed('redeem', 'NOBODY', 'Mug')).code).toBe(3)
   for (let i = 0; i < 3; i++) await typed('redeem', 'SAMPLE-1', 'Mug')
   expect(await typed('redeem', 'SAMPLE-1', 'Mug')).toMatchObject({
