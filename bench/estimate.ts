@@ -1,6 +1,7 @@
 import { SETTLE_SECONDS } from './load/load.ts'
 import { MIXES } from './measure/mixed.ts'
-import { isAtGateway } from './measure/throughput.ts'
+import { isAtGateway, slicesOf } from './measure/throughput.ts'
+import { WORKERS } from './measure/workers.ts'
 import type { Options } from './options.ts'
 
 /** From a look at a small machine: what a measurement costs beside its own length. */
@@ -15,13 +16,18 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const one = seconds + warmUpSeconds + 2 * SETTLE_SECONDS
   const has = (part: Options['parts'][number]) => (parts.includes(part) ? 1 : 0)
   const kinds = has('introspect') + has('issue')
-  const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * one)
+  const sliced = slicesOf(seconds)
+  const inTurn =
+    2 * (warmUpSeconds + SETTLE_SECONDS) + (2 * sliced.slices + 1) * (sliced.seconds + SETTLE_SECONDS)
+  const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * inTurn)
   const asking = subjects.filter(isAtGateway).length
-  const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + one)
+  const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + inTurn)
   const replayed = CARDS_SECONDS + seconds + warmUpSeconds
   const redemptions = 2 * has('redemptions') * (START_SECONDS + CARDS_SECONDS + one + replayed)
   const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)
   const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
-  return rounds * (throughput + gateway + redemptions + mixed + growth) + 2 * has('memory') * MEMORY_SECONDS
+  const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * one)
+  const alternating = throughput + gateway + redemptions + mixed + growth + workers
+  return rounds * alternating + 2 * has('memory') * MEMORY_SECONDS
 }

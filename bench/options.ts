@@ -2,7 +2,16 @@ import { parseArgs } from 'node:util'
 import { SUBJECT_NAMES, type SubjectName } from './launch.ts'
 import { YARDSTICK } from './measure/throughput.ts'
 
-export const PARTS = ['introspect', 'issue', 'gateway', 'redemptions', 'mixed', 'growth', 'memory'] as const
+export const PARTS = [
+  'introspect',
+  'issue',
+  'gateway',
+  'redemptions',
+  'mixed',
+  'growth',
+  'memory',
+  'workers',
+] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Options {
@@ -15,12 +24,13 @@ export interface Options {
   readonly json: string | undefined
 }
 
-export const USAGE = `npm run bench -- [options]
+export const USAGE = `npm run bench -- [part …] [options]
 
-  --only PART[,PART]      ${PARTS.join(', ')}; all if left out
+  part                    ${PARTS.join(', ')}; all if left out
+  --only PART[,PART]      the same
   --subjects NAME[,NAME]  for introspect, issue and gateway: ${SUBJECT_NAMES.join(', ')}
-  --seconds N             length of one measurement (5)
-  --rounds N              how often everything is measured; the median counts (3)
+  --seconds N             length of one measurement (5); introspect, issue and gateway are cut into slices of it
+  --rounds N              how often everything is measured; the median counts (2)
   --quick                 one round of 1 s, and at most 100,000 active tokens: to see that it works
   --json FILE             all figures, of every round
 `
@@ -52,7 +62,9 @@ function parse(args: readonly string[]) {
     quick: { type: 'boolean' },
   } as const
   try {
-    return parseArgs({ args: [...args], options }).values
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const named = [...positionals, ...(values.only === undefined ? [] : [values.only])]
+    return { ...values, only: named.length > 0 ? named.join(',') : undefined }
   } catch (error) {
     throw new WrongUsage((error as Error).message)
   }
@@ -67,7 +79,7 @@ export function readOptions(args: readonly string[]): Options {
     subjects: SUBJECT_NAMES.filter((name) => chosen.includes(name) || name === YARDSTICK),
     seconds: positive(seconds, quick ? 1 : 5),
     warmUpSeconds: 1,
-    rounds: positive(rounds, quick ? 1 : 3),
+    rounds: positive(rounds, quick ? 1 : 2),
     quick,
     json,
   }

@@ -3,6 +3,7 @@ import type { MemoryRow } from './measure/memory.ts'
 import type { MixRow } from './measure/mixed.ts'
 import type { RedemptionRow } from './measure/redemptions.ts'
 import type { ThroughputRow } from './measure/throughput.ts'
+import type { WorkersRow } from './measure/workers.ts'
 
 /** What was asked for; the rest is absent. */
 export interface Results {
@@ -12,6 +13,7 @@ export interface Results {
   mixed?: MixRow[]
   growth?: GrowthRow[]
   memory?: MemoryRow[]
+  workers?: WorkersRow[]
   /** What could not be measured at all, and why. */
   readonly failures: string[]
 }

@@ -8,6 +8,7 @@ import { measureMemory } from './measure/memory.ts'
 import { measureMixed } from './measure/mixed.ts'
 import { measureRedemptions } from './measure/redemptions.ts'
 import { isAtGateway, measureThroughput } from './measure/throughput.ts'
+import { measureWorkers } from './measure/workers.ts'
 import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
 import { reportOf } from './report.ts'
 import type { Results } from './results.ts'
@@ -69,6 +70,7 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
   if (parts.includes('mixed')) results.mixed = await onBoth('mixed', measureMixed, running)
   if (parts.includes('growth')) results.growth = await onBoth('growth', measureGrowth, running)
   if (parts.includes('memory')) results.memory = await onBoth('memory', measureMemory, running)
+  if (parts.includes('workers')) results.workers = await onBoth('workers', measureWorkers, running)
   return results
 }
 

@@ -11,6 +11,8 @@ const P99_MOST = 2
 /** "Flat": what is lost from an empty store to the fullest is within what two runs of the same differ by. */
 const FLAT_LEAST = 0.9
 const MEMORY_MOST_BYTES = 300_000_000
+/** By a third: two processors carry two workers and the load. */
+const WORKERS_LEAST = 1.33
 
 export interface Target {
   readonly name: string
@@ -89,7 +91,27 @@ function memoryTargets({ memory }: Results, engine: Engine): Target[] {
   return [target(name, row.cached.peakBytes, atMost(MEMORY_MOST_BYTES, shownMb))]
 }
 
+/** With two workers on two processors, and the load generator beside them. */
+function workersTargets({ workers }: Results, engine: Engine): Target[] {
+  const row = workers?.find((one) => one.engine === engine && one.workers === 2)
+  if (!row) return []
+  return (['introspect', 'issue'] as const).map((kind) =>
+    target(
+      `${kind} ${ENGINE_LABEL[engine]} with two workers ≥ ${WORKERS_LEAST} × of one`,
+      row.ratio[kind],
+      atLeast(WORKERS_LEAST),
+    ),
+  )
+}
+
 export function targetsOf(results: Results): Target[] {
-  const kinds = [throughputTargets, gatewayTargets, mixedTargets, growthTargets, memoryTargets]
+  const kinds = [
+    throughputTargets,
+    gatewayTargets,
+    mixedTargets,
+    growthTargets,
+    memoryTargets,
+    workersTargets,
+  ]
   return kinds.flatMap((kind) => (['sqlite', 'postgres'] as const).flatMap((engine) => kind(results, engine)))
 }

@@ -24,9 +24,10 @@ import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createReach } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
+import type { PrimaryLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
 import { removeOld } from './janitor.ts'
-import { listen } from './listen.ts'
+import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { VERSION } from './version.ts'
@@ -44,6 +45,8 @@ interface Parts {
   readonly log: Log
   /** In a terminal, people want to see every request. */
   readonly interactive: boolean
+  /** The line to the other workers of this service, where it has several. */
+  readonly siblings?: PrimaryLink | undefined
   /** Whether events are sent by this process too; they are unless it says no. */
   readonly worker?: boolean
 }
@@ -62,13 +65,14 @@ export interface Service {
 export async function openStore({
   config,
   clock,
-}: Pick<Parts, 'config' | 'clock'>): Promise<{ db: Database; migrations: MigrationReport }> {
+  siblings,
+}: Pick<Parts, 'config' | 'clock' | 'siblings'>): Promise<{ db: Database; migrations: MigrationReport }> {
   const where = {
     url: config.JETON_DATABASE_URL,
     pool: config.JETON_DATABASE_POOL,
     folder: config.JETON_DATA_DIR,
   }
-  const db = await openDatabase({ clock }, where)
+  const db = await openDatabase({ clock, wakes: siblings?.wakes }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
   } catch (error) {
@@ -91,7 +95,7 @@ export async function openVault(db: Database, config: Config): Promise<Vault> {
 
 /** The whole service, wired. The only place that sees every feature. */
 export async function compose(parts: Parts): Promise<Service> {
-  const { config, clock, log } = parts
+  const { config, clock, log, siblings } = parts
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
@@ -118,6 +122,7 @@ export async function compose(parts: Parts): Promise<Service> {
     vault,
     reach: createReach(config.JETON_WEBHOOK_ALLOW),
     metrics,
+    metricsText: async () => (siblings ? siblings.totalText() : metrics.text()),
     memory,
     attempts,
     uses,
@@ -138,6 +143,7 @@ export async function compose(parts: Parts): Promise<Service> {
 
   addProcessMetrics(metrics)
   addServiceMetrics()
+  siblings?.countWith(metrics.families)
   const newHttp = () =>
     createHttp({
       clock,
@@ -194,7 +200,9 @@ export async function compose(parts: Parts): Promise<Service> {
       'jeton_last_look_age_seconds',
       'How long ago this process last read what changed.',
       () => memory.lookAgeSeconds,
+      'max',
     )
+    metrics.gauge('jeton_workers', 'Processes of the service that answer requests.', () => 1)
     metrics.gauge('jeton_tokens_cached', 'Tokens in memory.', () => memory.tokensHeld)
     metrics.countedElsewhere(
       'jeton_token_cache_hits_total',
@@ -214,16 +222,11 @@ export async function compose(parts: Parts): Promise<Service> {
     memory,
     async start() {
       await memory.look()
-      const address = await listen(main.app, config.JETON_HOST, config.JETON_PORT, 'JETON_PORT')
+      const shared = siblings !== undefined
+      const [place, managementPlace] = placesOf(config)
+      const address = await listen(main.app, place!, shared)
       url ||= address
-      const managementUrl = apart
-        ? await listen(
-            management.app,
-            config.JETON_HOST,
-            config.JETON_MANAGEMENT_PORT!,
-            'JETON_MANAGEMENT_PORT',
-          )
-        : address
+      const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
       running = true
       startWork()
       return { url: address, managementUrl }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { type App, unavailable } from '../platform/http/index.ts'
-import type { Metrics } from '../platform/metrics.ts'
 
 const Health = Type.Object({ status: Type.String() })
 
@@ -40,7 +39,12 @@ export function healthRoutes(app: App, { isReady }: { isReady: () => boolean }):
   )
 }
 
-export function metricsRoute(app: App, { metrics }: { metrics: Metrics }): void {
+interface MetricsDeps {
+  /** Of all workers of the service; undefined where they cannot be asked. */
+  metricsText(): Promise<string | undefined>
+}
+
+export function metricsRoute(app: App, { metricsText }: MetricsDeps): void {
   app.get(
     '/metrics',
     {
@@ -51,7 +55,11 @@ export function metricsRoute(app: App, { metrics }: { metrics: Metrics }): void 
         summary: 'Metrics in the text format of Prometheus',
       },
     },
-    (_, reply) =>
-      reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(metrics.text()),
+    async (_, reply) => {
+      const text = await metricsText()
+      // Never those of one worker alone: a total that falls passes for a restart.
+      if (text === undefined) throw unavailable()
+      return reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(text)
+    },
   )
 }

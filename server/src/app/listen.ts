@@ -1,20 +1,37 @@
+import type { Config } from '../platform/config/index.ts'
 import type { App } from '../platform/http/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 import { portHolder } from './port-holder.ts'
 
-/** Opens the listener; its address as a client would write it. */
-export async function listen(app: App, host: string, port: number, setting: string): Promise<string> {
+export interface Place {
+  readonly host: string
+  readonly port: number
+  /** That names the port. */
+  readonly setting: string
+}
+
+/** Where the settings say to listen: for everyone, and for operators where that is a place of its own. */
+export function placesOf({ JETON_HOST: host, JETON_PORT, JETON_MANAGEMENT_PORT }: Config): Place[] {
+  const place = { host, port: JETON_PORT, setting: 'JETON_PORT' }
+  if (JETON_MANAGEMENT_PORT === undefined) return [place]
+  return [place, { host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT' }]
+}
+
+/** Opens the listener; its address as a client would write it. `shared` with the other workers of the service. */
+export async function listen(app: App, place: Place, shared = false): Promise<string> {
+  const { host, port } = place
   try {
-    await app.listen({ host, port })
+    await app.listen({ host, port, ...(shared && { reusePort: true }) } as { host: string; port: number })
   } catch (error) {
-    throw explained(error as NodeJS.ErrnoException, host, port, setting)
+    throw whyNoListener(error as NodeJS.ErrnoException, place)
   }
   const address = app.server.address()
   const bound = typeof address === 'object' && address ? address.port : port
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
 }
 
-function explained(error: NodeJS.ErrnoException, host: string, port: number, setting: string): Error {
+/** In one line, what keeps us from listening and what to do. */
+export function whyNoListener(error: NodeJS.ErrnoException, { host, port, setting }: Place): Error {
   switch (error.code) {
     case 'EADDRINUSE': {
       const holder = portHolder(port)

@@ -30,7 +30,8 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof destinationRoutes> &
   DepsOf<typeof signEventRoutes> &
   DepsOf<typeof deliveryRoutes> &
-  DepsOf<typeof healthRoutes> & { readonly metrics: Metrics; readonly openapi: () => object }
+  DepsOf<typeof healthRoutes> &
+  DepsOf<typeof metricsRoute> & { readonly metrics: Metrics; readonly openapi: () => object }
 
 /** For everyone who holds a key or a token. */
 export function addPublicRoutes(app: App, deps: RouteDeps): void {

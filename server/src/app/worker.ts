@@ -8,7 +8,7 @@ import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { openStore, openVault } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
-import { listen } from './listen.ts'
+import { listen, placesOf } from './listen.ts'
 
 interface Parts {
   readonly config: Config
@@ -30,10 +30,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   addProcessMetrics(metrics)
   const { db } = await openStore(parts)
   const vault = await openVault(db, config)
-  const probes = config.JETON_MANAGEMENT_PORT === undefined ? undefined : createProbes()
-  const url =
-    probes &&
-    (await listen(probes.app, config.JETON_HOST, config.JETON_MANAGEMENT_PORT!, 'JETON_MANAGEMENT_PORT'))
+  const [, place] = placesOf(config)
+  const probes = place && createProbes()
+  const url = probes && (await listen(probes.app, place!))
   const sending = startSending({ ...parts, db, vault, metrics })
 
   function createProbes(): Http {
@@ -52,7 +51,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       publicUrl: () => url ?? '',
     })
     healthRoutes(http.app, { isReady: () => true })
-    metricsRoute(http.app, { metrics })
+    metricsRoute(http.app, { metricsText: async () => metrics.text() })
     http.finish()
     return http
   }

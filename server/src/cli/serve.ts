@@ -8,10 +8,11 @@ import { countOperators } from '../features/operators/index.ts'
 import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
-import { readConfig } from '../platform/config/index.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
+import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
-import { stopOnSignal } from './stop-on-signal.ts'
+import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
 
 /** Runs the service until it is told to stop. */
@@ -19,7 +20,13 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   const config = readConfig(process.env)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
-  const service = await compose({ config, clock: systemClock, log, interactive, worker })
+  const parts = { config, clock: systemClock, log, interactive, worker }
+  const several = config.JETON_WORKERS > 1
+  const siblings = several ? linkToPrimary(systemClock) : undefined
+  if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
+  const service = several
+    ? await (await import('../app/supervise.ts')).supervise(parts)
+    : await compose(parts)
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
@@ -27,18 +34,29 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   const savedIn = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
-      summary({ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive }),
+      summary({
+        ...{ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive },
+        workers: config.JETON_WORKERS,
+      }),
     )
-  else await logReady(log, service, urls, config.JETON_PUBLIC_URL)
+  else await logReady(log, service, { ...urls, config })
   if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
     log.warn(
       { why: 'webhooks cannot be created', do: 'set it for every process: openssl rand -base64 32' },
       'JETON_ENCRYPTION_KEY is not set',
     )
+  if (several) await service.db.close()
+}
+
+/** What is made and told once, the primary makes and tells. */
+async function serveAsWorker(service: Service, primary: PrimaryLink, log: Log): Promise<void> {
+  const urls = await service.start()
+  stopWithPrimary(service, primary, log)
+  primary.ready(urls)
 }
 
 async function facts(
-  { db, memory }: Service,
+  { db }: Pick<Service, 'db'>,
   first: FirstStart,
 ): Promise<Pick<StartFacts, 'version' | 'readyMs' | 'store' | 'existing'>> {
   const created = first.operator || first.sample
@@ -47,7 +65,7 @@ async function facts(
     : {
         projects: await countProjects(db),
         keys: await countApiKeys(db),
-        activeTokens: await countAllActiveTokens(db, memory.storeClock.now()),
+        activeTokens: await countAllActiveTokens(db, await db.now()),
       }
   return { version: VERSION, readyMs: performance.now(), store: db.label, existing }
 }
@@ -72,17 +90,16 @@ function keepOperator(
 
 async function logReady(
   log: Log,
-  { db, migrations }: Service,
-  { url }: { url: string },
-  publicUrl: string | undefined,
+  { db, migrations }: Pick<Service, 'db' | 'migrations'>,
+  { url, managementUrl, config }: { url: string; managementUrl: string; config: Config },
 ): Promise<void> {
   const applied = migrations.applied.length
-  log.info(
-    { url, version: VERSION, store: db.label, migrations: migrations.total, applied_now: applied },
-    'ready',
-  )
+  const management = managementUrl === url ? {} : { management_url: managementUrl }
+  const stored = { store: db.label, migrations: migrations.total, applied_now: applied }
+  const processes = config.JETON_WORKERS
+  log.info({ url, ...management, version: VERSION, processes, ...stored }, 'ready')
   if ((await countOperators(db)) === 0) log.warn({ do: 'jeton operator create --local' }, 'no operator yet')
-  if (publicUrl === undefined)
+  if (config.JETON_PUBLIC_URL === undefined)
     log.warn(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },
       'JETON_PUBLIC_URL is not set',

@@ -6,6 +6,7 @@ export interface StartFacts {
   readonly url: string
   readonly managementUrl: string
   readonly store: string
+  readonly workers: number
   /** Made by this start, or null where the data was there. */
   readonly first: FirstStart
   readonly existing: {
@@ -80,7 +81,7 @@ function thingsToTry({ first, url }: StartFacts): string[] {
 
 /** What a person sees when the service has started: at most 80 columns but for credentials, and nothing twice. */
 export function summary(facts: StartFacts): string {
-  const { first, existing, managementUrl, store } = facts
+  const { first, existing, managementUrl, store, workers } = facts
   const created = first.operator || first.sample
   const lines = ['', head(facts), '', row('reference', `${managementUrl}/docs`)]
   lines.push(
@@ -91,6 +92,7 @@ export function summary(facts: StartFacts): string {
         : `${store}${existing ? `: ${contents(existing)}` : ''}`,
     ),
   )
+  if (workers > 1) lines.push(row('workers', `${workers} processes on one port`))
   if (first.sample)
     lines.push(row('sample', '"Sample": a key, a customer with 500 points, 40 mugs at 100 points'))
   if (!created)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addUp, countsOnly, familiesText } from './metric-families.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 
 interface Sample {
@@ -93,5 +94,49 @@ describe('metrics', () => {
     expect(samples.length).toBeGreaterThan(3)
     for (const sample of samples) expect(sample.value, sample.name).toBeGreaterThanOrEqual(0)
     expect(metrics.text()).toContain('# TYPE process_cpu_seconds_total counter')
+  })
+})
+
+describe('metrics of several processes', () => {
+  const ofProcess = (name: string, value: number) => {
+    const metrics = createMetrics()
+    metrics.counter('c_total', 'C.')({ name }).add(value)
+    metrics.counter('c_total_of_all', 'C.')().add(value)
+    metrics.histogram('d_seconds', 'D.')().observe(value)
+    for (const together of ['sum', 'max', 'min'] as const)
+      metrics.gauge(`g_${together}`, 'G.', () => value, together)
+    // Through what a message does to it.
+    return JSON.parse(JSON.stringify(metrics.families())) as ReturnType<typeof metrics.families>
+  }
+  const valuesOf = (families: Parameters<typeof familiesText>[0]) =>
+    Object.fromEntries(
+      parse(familiesText(families)).map(({ name, labels, value }) => [name + Object.values(labels), value]),
+    )
+
+  test('are added up series by series, but for what is the largest or the smallest of them', () => {
+    const together = valuesOf(addUp([ofProcess('a', 0.001), ofProcess('b', 9), ofProcess('b', 2)]))
+    expect(together).toMatchObject({
+      c_totala: 0.001,
+      c_totalb: 11,
+      c_total_of_all: 11.001,
+      d_seconds_count: 3,
+      d_seconds_sum: 11.001,
+      'd_seconds_bucket0.001': 1,
+      'd_seconds_bucket2.5': 2,
+      'd_seconds_bucket+Inf': 3,
+      g_sum: 11.001,
+      g_max: 9,
+      g_min: 0.001,
+    })
+  })
+
+  test('of one alone are its own', () => {
+    const own = ofProcess('a', 3)
+    expect(familiesText(addUp([own]))).toBe(familiesText(own))
+  })
+
+  test('of one that has ended are what it counted', () => {
+    const names = countsOnly(ofProcess('a', 3)).map(({ name }) => name)
+    expect(names).toEqual(['c_total', 'c_total_of_all', 'd_seconds'])
   })
 })

@@ -1,10 +1,11 @@
+import { type Family, familiesText, type Together } from './metric-families.ts'
+
 /** Counters, gauges and histograms in the text format of Prometheus. Counting costs one addition; text is made when asked for. */
 
-interface Metric {
-  readonly name: string
-  readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  lines(): string[]
+type Sample = Family['samples'][number]
+
+interface Metric extends Omit<Family, 'samples'> {
+  samples(): Sample[]
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -54,14 +55,18 @@ export interface Metrics {
   /** Hold on to the result where it counts often: the look-up by labels is the costly part. */
   counter(name: string, help: string): (labels?: Labels) => Counter
   histogram(name: string, help: string): (labels?: Labels) => Histogram
-  gauge(name: string, help: string, read: () => number | undefined): void
+  /** `together`: what several processes of one service make of it; what is the same in all of them is no sum. */
+  gauge(name: string, help: string, read: () => number | undefined, together?: Together): void
   /** A counter that someone else keeps. */
   countedElsewhere(name: string, help: string, read: () => number): void
   text(): string
+  /** What `text` says, as data. */
+  families(): Family[]
 }
 
 export function createMetrics(): Metrics {
   const metrics: Metric[] = []
+  const families = (): Family[] => metrics.map(({ samples, ...rest }) => ({ ...rest, samples: samples() }))
 
   return {
     counter(name, help) {
@@ -75,8 +80,8 @@ export function createMetrics(): Metrics {
         }
         return one
       })
-      const lines = () => [...series].map((one) => `${name}${labelText(one.labels)} ${one.count}`)
-      metrics.push({ name, help, type: 'counter', lines })
+      const samples = () => [...series].map((one): Sample => [`${name}${labelText(one.labels)}`, one.count])
+      metrics.push({ name, help, type: 'counter', together: 'sum', samples })
       return (labels = {}) => series.of(labels)
     },
 
@@ -96,49 +101,44 @@ export function createMetrics(): Metrics {
         }
         return one
       })
-      const lines = () =>
-        [...series].flatMap(({ labels, counts, sum }) => {
+      const samples = () =>
+        [...series].flatMap(({ labels, counts, sum }): Sample[] => {
           let total = 0
-          const buckets = counts.map((count, i) => {
+          const buckets = counts.map((count, i): Sample => {
             total += count
-            return `${name}_bucket${labelText(labels, `le="${BUCKETS[i] ?? '+Inf'}"`)} ${total}`
+            return [`${name}_bucket${labelText(labels, `le="${BUCKETS[i] ?? '+Inf'}"`)}`, total]
           })
           return [
             ...buckets,
-            `${name}_sum${labelText(labels)} ${sum}`,
-            `${name}_count${labelText(labels)} ${total}`,
+            [`${name}_sum${labelText(labels)}`, sum],
+            [`${name}_count${labelText(labels)}`, total],
           ]
         })
-      metrics.push({ name, help, type: 'histogram', lines })
+      metrics.push({ name, help, type: 'histogram', together: 'sum', samples })
       return (labels = {}) => series.of(labels)
     },
 
-    gauge(name, help, read) {
-      const lines = () => {
+    gauge(name, help, read, together = 'sum') {
+      const samples = (): Sample[] => {
         const value = read()
-        return value === undefined ? [] : [`${name} ${value}`]
+        return value === undefined ? [] : [[name, value]]
       }
       // By the naming rule of Prometheus what ends in `_total` only grows, and so it is a counter that we merely read.
-      metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', lines })
+      metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', together, samples })
     },
 
     countedElsewhere(name, help, read) {
-      metrics.push({ name, help, type: 'counter', lines: () => [`${name} ${read()}`] })
+      metrics.push({ name, help, type: 'counter', together: 'sum', samples: () => [[name, read()]] })
     },
 
-    text: () =>
-      metrics
-        .map(
-          ({ name, help, type, lines }) =>
-            `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines().join('\n')}\n`,
-        )
-        .join(''),
+    text: () => familiesText(families()),
+    families,
   }
 }
 
 export function addProcessMetrics(metrics: Metrics): void {
   const start = Date.now() / 1000 - process.uptime()
-  metrics.gauge('process_start_time_seconds', 'When the process started, unix time.', () => start)
+  metrics.gauge('process_start_time_seconds', 'When the process started, unix time.', () => start, 'min')
   metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   metrics.countedElsewhere('process_cpu_seconds_total', 'Processor time used, user and system.', () => {
     const { user, system } = process.cpuUsage()
@@ -149,5 +149,6 @@ export function addProcessMetrics(metrics: Metrics): void {
     'nodejs_eventloop_utilization',
     'Share of time that the event loop was busy since the start.',
     () => performance.eventLoopUtilization().utilization,
+    'max',
   )
 }

@@ -51,59 +51,63 @@ eachEngine((engine) => {
     return running
   }
 
-  test('SIGTERM under load: every request that was sent is answered well, what was acknowledged is kept, and it ends with 0', async () => {
-    const env = await engine.settings()
-    const running = await serve(env)
-    const client = clientOf(running.url)
-    const key = await client.key((await client.project('Busy')).id)
-    const pair = { 'x-app-id': key.appId, 'x-app-token': key.appToken }
-    const known = (await client.issue(key)).body.access_token
-    const issued: string[] = []
-    const faults: string[] = []
-    let answered = 0
-    let terminated = 0
+  test.each(['1', '2'])(
+    'SIGTERM under load, workers: %s: every request that was sent is answered well, what was acknowledged is kept, and it ends with 0',
+    async (workers) => {
+      const env = { ...(await engine.settings()), JETON_WORKERS: workers }
+      const running = await serve(env)
+      const client = clientOf(running.url)
+      const key = await client.key((await client.project('Busy')).id)
+      const pair = { 'x-app-id': key.appId, 'x-app-token': key.appToken }
+      const known = (await client.issue(key)).body.access_token
+      const issued: string[] = []
+      const faults: string[] = []
+      let answered = 0
+      let terminated = 0
 
-    async function keepAsking(n: number): Promise<void> {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      for (let i = 0; ; i++) {
-        const issues = i % 25 === n % 25 && issued.length < 700
-        const path = issues ? '/v1/oauth/token' : '/v1/oauth/introspect'
-        const fields: Record<string, string> = issues
-          ? { grant_type: 'client_credentials', scope: 'vouchers' }
-          : { token: known }
-        const answer = await post(agent, running.url + path, pair, fields).catch((error) => error as Error)
-        if (answer instanceof Error) return void faults.push(`${path}: ${answer.message}`)
-        answered++
-        const body = JSON.parse(answer.text)
-        if (answer.status !== 200 || (!issues && body.active !== true))
-          faults.push(`${path}: ${answer.status} ${answer.text}`)
-        if (issues) issued.push(body.access_token)
-        // The server says that this was the last answer on this connection; whoever goes on must go elsewhere.
-        if (answer.closes) return agent.destroy()
-        if (answered > 1_000 && terminated === 0) {
-          terminated = performance.now()
-          running.child.kill('SIGTERM')
+      async function keepAsking(n: number): Promise<void> {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+        for (let i = 0; ; i++) {
+          const issues = i % 25 === n % 25 && issued.length < 700
+          const path = issues ? '/v1/oauth/token' : '/v1/oauth/introspect'
+          const fields: Record<string, string> = issues
+            ? { grant_type: 'client_credentials', scope: 'vouchers' }
+            : { token: known }
+          const answer = await post(agent, running.url + path, pair, fields).catch((error) => error as Error)
+          if (answer instanceof Error) return void faults.push(`${path}: ${answer.message}`)
+          answered++
+          const body = JSON.parse(answer.text)
+          if (answer.status !== 200 || (!issues && body.active !== true))
+            faults.push(`${path}: ${answer.status} ${answer.text}`)
+          if (issues) issued.push(body.access_token)
+          // The server says that this was the last answer on this connection; whoever goes on must go elsewhere.
+          if (answer.closes) return agent.destroy()
+          if (answered > 1_000 && terminated === 0) {
+            terminated = performance.now()
+            running.child.kill('SIGTERM')
+          }
         }
       }
-    }
-    await Promise.all(Array.from({ length: CLIENTS }, (_, n) => keepAsking(n)))
-    expect(await running.ended).toBe(0)
-    expect(performance.now() - terminated).toBeLessThan(WITHIN_MS)
-    expect(faults).toEqual([])
-    expect(answered).toBeGreaterThan(1_000 + CLIENTS)
-    expect(issued.length).toBeGreaterThan(20)
-    expect(running.stderr()).toBe('')
-    expect(running.stdout()).not.toMatch(/"level":"(error|fatal)"/)
+      await Promise.all(Array.from({ length: CLIENTS }, (_, n) => keepAsking(n)))
+      expect(await running.ended).toBe(0)
+      expect(performance.now() - terminated).toBeLessThan(WITHIN_MS)
+      expect(faults).toEqual([])
+      expect(answered).toBeGreaterThan(1_000 + CLIENTS)
+      expect(issued.length).toBeGreaterThan(20)
+      expect(running.stderr()).toBe('')
+      expect(running.stdout()).not.toMatch(/"level":"(error|fatal)"/)
 
-    const again = clientOf((await serve(env)).url)
-    const verdicts = await Promise.all(
-      issued.map(async (token) => (await again.introspect(key, token)).body.active),
-    )
-    expect(verdicts.every((active) => active)).toBe(true)
-    const listed = await again.manage('GET', `${key.path}`)
-    expect(listed.body.active_tokens).toBe(issued.length + 1)
-    expect(listed.body.last_used_at).not.toBeNull()
-  }, 60_000)
+      const again = clientOf((await serve(env)).url)
+      const verdicts = await Promise.all(
+        issued.map(async (token) => (await again.introspect(key, token)).body.active),
+      )
+      expect(verdicts.every((active) => active)).toBe(true)
+      const listed = await again.manage('GET', `${key.path}`)
+      expect(listed.body.active_tokens).toBe(issued.length + 1)
+      expect(listed.body.last_used_at).not.toBeNull()
+    },
+    60_000,
+  )
 
   describe('while it stops', () => {
     const opened: Socket[] = []

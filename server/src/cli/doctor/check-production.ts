@@ -1,7 +1,6 @@
 import { SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { addressMatcher, parseRange } from '../../platform/addresses.ts'
 import type { Config } from '../../platform/config/index.ts'
-import { sqliteFile } from '../store.ts'
 import { type Finding, failed, unseen, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
 
@@ -16,7 +15,7 @@ export const checkProduction = (config: Config, store: StoreExamined): Finding[]
   sample(store),
   engine(config),
   webhooks(config),
-  backup(config),
+  backup(),
   alerts(),
   logLevel(config),
 ]
@@ -25,7 +24,7 @@ function engine(config: Config): Finding {
   if (config.JETON_DATABASE_URL) return well('engine', 'PostgreSQL')
   return warning(
     'engine',
-    'SQLite: one process on one machine, and what is lost with the disk is lost',
+    'SQLite: one machine, and what is lost with the disk is lost',
     'for more than one machine: JETON_DATABASE_URL=postgres://…',
   )
 }
@@ -86,13 +85,11 @@ function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
   )
 }
 
-const backup = (config: Config): Finding =>
+const backup = (): Finding =>
   unseen(
     'backup',
-    'backups are made elsewhere, so they cannot be seen from here. Restore one once, and keep the encryption key apart from it',
-    config.JETON_DATABASE_URL
-      ? 'pg_dump, or what you back PostgreSQL up with'
-      : `sqlite3 ${sqliteFile(config)} ".backup jeton-backup.db"`,
+    'backups lie elsewhere, so they cannot be seen from here. Restore one once, and keep the encryption key apart from it',
+    'jeton backup jeton-$(date +%F).backup',
   )
 
 const alerts = (): Finding =>

@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/index.ts'
 import { explainFailure } from '../exit.ts'
 import { openExisting, planOf, sqliteFile, storeExists } from '../store.ts'
 import { type Finding, failed, well } from './check.ts'
+import { checkConnections } from './check-workers.ts'
 
 export interface StoreExamined {
   readonly findings: readonly Finding[]
@@ -66,6 +67,7 @@ async function examine(config: Config, db: Database, now: () => number): Promise
         )
       : well('migrations', `up to date (${total})`),
     await clockOf(db, now),
+    ...(db.engine === 'postgres' ? [await checkConnections(config, db)] : []),
   ]
   const isEmpty = applied.includes('0001-foundation')
   const operators = isEmpty ? [] : await listOperatorNames(db)

@@ -10,6 +10,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
 import type { Finding } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
+import { checkWorkers } from './check-workers.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('doctor')))
@@ -119,6 +120,15 @@ describe('what is wrong is found', () => {
     await new Promise((resolve) => server.close(resolve).closeAllConnections())
   })
 
+  test('more workers than processors, and fewer where more would do', () => {
+    const workers = (count: string, processors: number) =>
+      checkWorkers(readConfig({ JETON_WORKERS: count }), processors)
+    expect(workers('4', 2)).toMatchObject({ result: 'warning', do: 'JETON_WORKERS=2' })
+    expect(workers('2', 2)).toMatchObject({ result: 'ok', says: '2 processes on one port, 2 processors' })
+    expect(workers('1', 8).says).toBe('one process; JETON_WORKERS=8 would use all 8 processors')
+    expect(workers('1', 1).says).toBe('one process')
+  })
+
   test('a profile that others can read', async () => {
     mkdirSync(join(folder, 'jeton'))
     writeFileSync(join(folder, 'jeton', 'config.json'), '{"servers":{}}')
@@ -191,6 +201,20 @@ eachEngine((engine) => {
     expect(clock).toMatchObject({
       result: 'failed',
       says: expect.stringMatching(/s ahead of that of the store$/),
+    })
+  })
+
+  onPostgres('more connections than PostgreSQL has are told before some worker goes without', async () => {
+    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder, JETON_PORT: '0' }
+    expect((await examine(env)).of('connections')).toMatchObject({
+      result: 'ok',
+      says: expect.stringMatching(/^at most 11 of the \d+ /),
+    })
+    const many = await examine({ ...env, JETON_WORKERS: '4', JETON_DATABASE_POOL: '200' })
+    expect(many.of('connections')).toMatchObject({
+      result: 'failed',
+      says: expect.stringMatching(/^this service may open 804, /),
+      do: expect.stringMatching(/^JETON_DATABASE_POOL=\d+ or less/),
     })
   })
 

@@ -9,6 +9,7 @@ import { checkPorts } from './check-port.ts'
 import { checkProduction } from './check-production.ts'
 import { checkProxies } from './check-proxies.ts'
 import { checkStore } from './check-store.ts'
+import { checkWorkers } from './check-workers.ts'
 
 interface DoctorOptions {
   readonly production?: boolean
@@ -34,6 +35,7 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
     checkEncryption(config, production),
     ...store.findings,
     ...(await checkPorts(config)),
+    checkWorkers(config),
     checkProfile(io.env),
     ...checkProxies(config, production),
     ...(production ? checkProduction(config, store) : []),

@@ -1,9 +1,10 @@
 import { span } from '../cells.ts'
-import { bring, type Destination } from './destination.ts'
+import { bring } from './destination.ts'
+import { NotAsPromised, needed, promised, shownMs } from './promised.ts'
 import { type Arrival, judgeArrival } from './receiver.ts'
 import { redeemMug } from './shop.ts'
-import type { Redeemed, Stage } from './stage.ts'
-import { NotAsPromised, needed, promised, type Step, shownMs } from './step.ts'
+import type { Destination, Redeemed, Stage } from './stage.ts'
+import type { Step } from './step.ts'
 import type { TourAnswer } from './wire.ts'
 
 /** A send takes 10 s at most; the rest is for what comes before and after it. */

@@ -1,17 +1,9 @@
 import { isLoopbackHost } from '../../platform/addresses.ts'
 import { handOver } from '../live/local-receiver.ts'
+import { NotAsPromised, promised } from './promised.ts'
 import type { Arrival } from './receiver.ts'
-import type { Stage } from './stage.ts'
-import { NotAsPromised, promised } from './step.ts'
+import type { Destination, Stage } from './stage.ts'
 import { saidBy, type TourAnswer } from './wire.ts'
-
-/** A webhook of the tour, and how its events come to the receiver on this machine. */
-export interface Destination {
-  readonly id: string
-  readonly secret: string
-  /** `sent` by the server itself; `brought` as `jeton listen` does it, where the server may not send here. */
-  readonly way: 'sent' | 'brought'
-}
 
 const KIND = 'customer.reward_redemptions.completed'
 /** RFC 6761: no name below it is ever found, so a receiver there is down for certain. */

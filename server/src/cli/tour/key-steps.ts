@@ -1,5 +1,6 @@
+import { needed, promised, shownMs } from './promised.ts'
 import type { Stage, TourKey } from './stage.ts'
-import { needed, promised, type Step, shownMs } from './step.ts'
+import type { Step } from './step.ts'
 import { saidBy, type TourAnswer } from './wire.ts'
 
 const isActive = ({ body }: TourAnswer): boolean => body.active === true

@@ -1,6 +1,7 @@
 import { openDestination } from './destination.ts'
+import { needed, promised } from './promised.ts'
 import { balances, eventsOf, openShop, POINTS, PRICE, redeemMug, STOCK } from './shop.ts'
-import { needed, promised, type Step } from './step.ts'
+import type { Step } from './step.ts'
 
 const redeem: Step = {
   name: 'redeem a mug',

@@ -4,7 +4,8 @@ import { curlLine } from '../curl.ts'
 import { coloured, type Io, printLine } from '../io.ts'
 import { mark } from '../print-ladder.ts'
 import { TERMINAL_COLUMNS as WIDTH, wrapped } from '../wrapped.ts'
-import { type Seen, type Step, shownMs } from './step.ts'
+import { shownMs } from './promised.ts'
+import type { Seen, Step } from './step.ts'
 import type { Exchange } from './wire.ts'
 
 /** A step that was tried, or not. */

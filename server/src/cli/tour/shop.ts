@@ -1,6 +1,6 @@
 import type { EventHead } from '../live/event-feed.ts'
+import { needed, promised } from './promised.ts'
 import type { Redeemed, Shop, Stage } from './stage.ts'
-import { needed, promised } from './step.ts'
 import { asPair, saidBy } from './wire.ts'
 
 export const POINTS = 500

@@ -1,8 +1,7 @@
 import type { ApiRequest } from '../call-api.ts'
 import type { Live } from '../io.ts'
-import type { Destination } from './destination.ts'
+import { NotAsPromised } from './promised.ts'
 import type { TourReceiver } from './receiver.ts'
-import { NotAsPromised } from './step.ts'
 import { asPair, type Pair, type TourAnswer, type Wire } from './wire.ts'
 
 export interface TourProject {
@@ -30,6 +29,14 @@ export interface Redeemed {
   readonly answeredAt: number
   readonly customerId: string
   readonly eventId: string
+}
+
+/** A webhook of the tour, and how its events come to the receiver on this machine. */
+export interface Destination {
+  readonly id: string
+  readonly secret: string
+  /** `sent` by the server itself; `brought` as `jeton listen` does it, where the server may not send here. */
+  readonly way: 'sent' | 'brought'
 }
 
 interface Failing {

@@ -1,5 +1,6 @@
 import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
-import { needed, promised, type Seen, type Step, shownMs } from './step.ts'
+import { needed, promised, shownMs } from './promised.ts'
+import type { Seen, Step } from './step.ts'
 import { asBearer, saidBy } from './wire.ts'
 
 const token: Step = {

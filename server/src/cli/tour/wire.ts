@@ -1,7 +1,7 @@
 import { type ApiRequest, exchange, type RawAnswer, refused } from '../call-api.ts'
 import type { Connection } from '../connection.ts'
 import type { Live } from '../io.ts'
-import { NotAsPromised } from './step.ts'
+import { NotAsPromised } from './promised.ts'
 
 export interface Pair {
   readonly appId: string

@@ -60,6 +60,13 @@ const TABLE: Record<SettingName, Row> = {
     invalid: ['a b', 'http://a', '[::1]'],
   },
   JETON_PORT: port,
+  JETON_WORKERS: {
+    valid: [
+      ['1', 1],
+      ['64', 64],
+    ],
+    invalid: ['0', '65', 'auto', '-1'],
+  },
   JETON_PUBLIC_URL: address,
   JETON_DATABASE_URL: {
     valid: [

@@ -43,6 +43,11 @@ export const SETTINGS = {
     fallback: '8080',
     says: 'Port to listen on; `0` takes a free one.',
   }),
+  JETON_WORKERS: required({
+    kind: integer(1, 64),
+    fallback: '1',
+    says: 'Processes that `jeton serve` runs on one port (Linux): one for each processor that it may use. They share limits, blocks and the store as processes on several machines do; one that dies is replaced.',
+  }),
   JETON_PUBLIC_URL: optional({
     kind: webAddress,
     says: 'Address under which clients reach the service: the `issuer` of the OAuth metadata and the base of links. Unset: the listening address.',
@@ -55,7 +60,7 @@ export const SETTINGS = {
   JETON_DATABASE_POOL: required({
     kind: integer(2, 200),
     fallback: '10',
-    says: 'Most connections to PostgreSQL that one process opens (one more listens for changes).',
+    says: 'Most connections to PostgreSQL that one process opens (one more listens for changes). Every worker of `JETON_WORKERS` is a process: together they open up to workers × (this + 1).',
   }),
   JETON_DATA_DIR: required({
     kind: folder,

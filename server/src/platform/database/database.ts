@@ -39,13 +39,24 @@ interface Engine extends Reader {
    * transaction, also where the work catches its error. `patient` lifts the deadline of statements: for migrations.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { readonly patient?: boolean }): Promise<T>
+  /**
+   * Everything as it is at one moment, however long `work` reads and whatever is committed meanwhile. For copies: it has
+   * no deadline, and a connection of its own.
+   */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   now(): Promise<number>
   /**
    * Calls back after each commit that woke the topic, as soon as this process hears of it. A hint, never a guarantee:
-   * on SQLite other processes are not heard, and a cut connection misses some. Polling is what guarantees.
+   * on SQLite only the workers of one service hear each other, and a cut connection misses some. Polling is what guarantees.
    */
   onWake(topic: string, heard: () => void): () => void
   close(): Promise<void>
+}
+
+/** Carries wake-ups between processes that share a store which cannot. */
+export interface WakeRelay {
+  send(topic: string): void
+  onHeard(heard: (topic: string) => void): void
 }
 
 export interface SqliteDatabase extends Engine {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
-import { type Database, StoreUnavailable } from './database.ts'
+import { type Database, StoreUnavailable, type WakeRelay } from './database.ts'
 import { openSqlite } from './sqlite/open-sqlite.ts'
 
 interface Where {
@@ -9,11 +9,17 @@ interface Where {
   readonly folder: string
 }
 
+interface Deps {
+  readonly clock: Clock
+  /** To the other processes of this service; PostgreSQL needs none. */
+  readonly wakes?: WakeRelay | undefined
+}
+
 const TRIES = 5
 const PAUSE_MS = 2_000
 
 /** Opens the store that the settings name, or says in one line why it cannot be had. */
-export async function openDatabase(deps: { clock: Clock }, where: Where): Promise<Database> {
+export async function openDatabase(deps: Deps, where: Where): Promise<Database> {
   if (where.url === undefined) return openSqlite(deps, where.folder)
   // Loaded only where it is used: the driver is 10 MB that an embedded store does not need.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
@@ -34,7 +40,7 @@ async function reach(clock: Clock, db: Database): Promise<void> {
       if (db.engine === 'postgres') await db.runSql((connection) => connection.send('select 1'))
       return
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || attempt === TRIES) throw error
+      if (!(error instanceof StoreUnavailable) || attempt === TRIES || reasonOf(error)) throw error
       await clock.sleep(PAUSE_MS)
     }
   }
@@ -47,8 +53,12 @@ const REASONS: Record<string, string> = {
   '3D000': 'there is no such database',
 }
 
+/** Undefined where time may mend it. While it serves, the same errors are an outage like any other. */
+const reasonOf = (error: unknown): string | undefined =>
+  REASONS[String(((error as Error).cause as { code?: unknown } | undefined)?.code)]
+
 function refusal(label: string, error: unknown): unknown {
-  const reason = REASONS[String((error as { code?: unknown }).code)]
+  const reason = reasonOf(error)
   if (reason) return new StartFailure(`${label}: ${reason}. Check JETON_DATABASE_URL.`)
   if (!(error instanceof StoreUnavailable)) return error
   const seconds = ((TRIES - 1) * PAUSE_MS) / 1000

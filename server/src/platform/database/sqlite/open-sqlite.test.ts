@@ -39,6 +39,91 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['b'])
   })
 
+  test('however many wait for a lock that another process holds, each is told within seconds', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const other = new DatabaseSync(join(folder, 'jeton.db'))
+    other.exec('begin immediate')
+    const began = performance.now()
+    const waited = Array.from({ length: 6 }, async (_, i) => {
+      await expect(db.transaction((tx) => insert(tx, `a${i}`))).rejects.toThrow(StoreUnavailable)
+      return performance.now() - began
+    })
+    waited.push(
+      expect(db.runProgram(program('one', `${INSERT} add.run('p', 0);`), null))
+        .rejects.toThrow(StoreUnavailable)
+        .then(() => performance.now() - began),
+    )
+    expect(Math.max(...(await Promise.all(waited)))).toBeLessThan(12_000)
+    other.close()
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+
+  test('a disk that hangs is an outage, and nothing of what was given up meanwhile is left half done', async () => {
+    const db = await openThings()
+    const hang = program('hang', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, input)')
+    const began = performance.now()
+    const hung = db.runProgram(hang, 18_000).catch((error) => error)
+    const waited = ['a', 'b'].map((id) => db.transaction((tx) => insert(tx, id)).catch((error) => error))
+    const all = await Promise.all([hung, ...waited])
+    // The writer is free again for the next, whose `begin` is not heard either, and is rolled back by the time it is.
+    all.push(await db.transaction((tx) => insert(tx, 'c')).catch((error) => error))
+    for (const error of all) expect(error).toBeInstanceOf(StoreUnavailable)
+    expect(performance.now() - began).toBeGreaterThan(13_000)
+    await expect
+      .poll(() => db.transaction((tx) => insert(tx, 'd')).then(() => 'done', String), { timeout: 9_000 })
+      .toBe('done')
+    expect(await idsIn(db)).toEqual(['d'])
+  }, 60_000)
+
+  test('wakes those in other processes that it can reach, once it has committed and never if it does not', async () => {
+    const sent: string[] = []
+    const heard: string[] = []
+    let fromOthers: (topic: string) => void = () => undefined
+    const wakes = {
+      send: (topic: string) => sent.push(topic),
+      onHeard: (hear: typeof fromOthers) => (fromOthers = hear),
+    }
+    const where = { url: undefined, pool: 1, folder: temporaryFolder() }
+    const db = await openDatabase({ clock: systemClock, wakes }, where)
+    onTestFinished(() => db.close())
+    db.onWake('a', () => heard.push('a'))
+    await db.transaction(async (tx) => {
+      await tx.wake('a')
+      await tx.wake('b')
+      expect(sent).toEqual([])
+    })
+    expect([sent, heard]).toEqual([['a', 'b'], ['a']])
+    const failing = db.transaction(async (tx) => {
+      await tx.wake('c')
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    fromOthers('a')
+    fromOthers('unknown')
+    // What came from others is not sent back to them.
+    expect([sent, heard]).toEqual([
+      ['a', 'b'],
+      ['a', 'a'],
+    ])
+  })
+
+  test('takes turns with another process: neither goes without for long', async () => {
+    const folder = temporaryFolder()
+    const [a, b] = [await openThings(folder), await openThings(folder)]
+    const done = { a: 0, b: 0 }
+    const keepWriting = async (db: SqliteDatabase, name: 'a' | 'b') => {
+      while (Math.min(done.a, done.b) < 30) {
+        await db.transaction((tx) => insert(tx, `${name}${done[name]}`))
+        done[name]++
+      }
+    }
+    await Promise.all([keepWriting(a, 'a'), keepWriting(b, 'b')])
+    expect((await idsIn(a)).length).toBe(done.a + done.b)
+    expect(Math.max(done.a, done.b)).toBeLessThan(10 * Math.min(done.a, done.b))
+  })
+
   test('waits with one transaction until the other is over, in the order in which they came', async () => {
     const db = await openThings()
     const [held, goOn] = [gate(), gate()]
@@ -93,6 +178,8 @@ describe('SQLite', () => {
 })
 
 /** A module as `runProgram` takes it. */
+const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
+
 function program(name: string, body: string): URL {
   const file = join(temporaryFolder(), `${name}.mjs`)
   writeFileSync(
@@ -103,8 +190,6 @@ function program(name: string, body: string): URL {
 }
 
 describe('a program inside the SQLite thread', () => {
-  const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
-
   test('is one transaction: all of it is there afterwards, and its output comes back', async () => {
     const db = await openThings()
     const add = program(

@@ -4,6 +4,7 @@
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { BUSY_TIMEOUT_MS, beginImmediate } from './begin.ts'
 
 export interface ThreadData {
   readonly isJetonThread: true
@@ -18,6 +19,7 @@ export type ThreadRequest =
       readonly sql: string
       readonly parameters: readonly SQLInputValue[]
     }
+  | { readonly id: number; readonly kind: 'begin' }
   | { readonly id: number; readonly kind: 'program'; readonly module: string; readonly input: unknown }
   | { readonly id: number; readonly kind: 'close' }
 
@@ -33,9 +35,9 @@ export interface ProgramContext {
   prepare(sql: string): StatementSync
 }
 
-/** Long enough for another process's commit, short enough that a caller hears 503 within seconds. */
-const BUSY_TIMEOUT_MS = 5_000
 const STATEMENTS_KEPT = 300
+/** I/O errors (a limit on the size of files, say) and full. */
+const NO_ROOM = new Set([10, 13])
 
 function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
@@ -46,6 +48,21 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   }
 
   const statements = new Map<string, StatementSync>()
+  let isPressed = false
+
+  /**
+   * After a write that found no room: what the log holds is moved into the file, so that the log begins anew instead of
+   * growing. Else a log that has met a limit of the disk would stay at it, with room left in the file.
+   */
+  function relieve(): void {
+    if (!isPressed || database.isTransaction) return
+    isPressed = false
+    try {
+      database.exec('pragma wal_checkpoint(passive)')
+    } catch {
+      // No room there either: the next write that fails tries again.
+    }
+  }
 
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql)
@@ -67,7 +84,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
 
   async function program(module: string, input: unknown): Promise<unknown> {
     const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
-    database.exec('begin immediate')
+    beginImmediate(database)
     try {
       const output = run({ prepare }, input)
       database.exec('commit')
@@ -82,6 +99,8 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     switch (request.kind) {
       case 'query':
         return query(request.sql, request.parameters)
+      case 'begin':
+        return beginImmediate(database)
       case 'program':
         return program(request.module, request.input)
       case 'close':
@@ -98,8 +117,10 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
       port.postMessage({ id, value } satisfies ThreadReply)
     } catch (caught) {
       const { message, errcode, stack } = caught as Error & { errcode?: number }
+      if (!readOnly && NO_ROOM.has((errcode ?? 0) & 0xff)) isPressed = true
       port.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
     }
+    relieve()
   })
   port.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)
 }

@@ -1,0 +1,55 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config/index.ts'
+import type { Log } from '../platform/log.ts'
+import { StartFailure } from '../platform/start-failure.ts'
+import { type Listening, markWorker, superviseWorkers } from '../platform/workers/index.ts'
+import { claimPort } from './claim-port.ts'
+import { openStore, type Service } from './compose.ts'
+import { placesOf } from './listen.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Where the system spreads connections over all who listen on a port, and Node can ask it to. */
+const SHARES_PORTS: readonly NodeJS.Platform[] = ['linux', 'freebsd']
+
+/**
+ * The service as JETON_WORKERS processes: this one brings the store up to date and looks after the others, which do what
+ * `compose` says. Its database is open for what is made and told once at the start; who has told it closes it.
+ */
+export async function supervise({ config, clock, log }: Parts): Promise<Omit<Service, 'memory'>> {
+  if (!SHARES_PORTS.includes(process.platform))
+    throw new StartFailure(
+      'JETON_WORKERS: several processes on one port need Linux. Leave it unset, or run it there.',
+    )
+  const { db, migrations } = await openStore({ config, clock })
+  const launch = (listening: Listening | undefined) => forkWorker(config, listening)
+  const { start, stop, leave } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
+  process.once('exit', leave)
+  return {
+    db,
+    migrations,
+    async start() {
+      for (const place of placesOf(config)) await claimPort(place)
+      return start()
+    },
+    stop,
+  }
+}
+
+/** The very same command once more. Where the first worker took any free port, the others take that one. */
+function forkWorker(config: Config, listening: Listening | undefined): ChildProcess {
+  const ports = listening && {
+    JETON_PORT: portOf(listening.url),
+    ...(config.JETON_MANAGEMENT_PORT !== undefined && {
+      JETON_MANAGEMENT_PORT: portOf(listening.managementUrl),
+    }),
+  }
+  return fork(process.argv[1]!, process.argv.slice(2), { env: markWorker({ ...process.env, ...ports }) })
+}
+
+const portOf = (url: string): string => new URL(url).port || '80'

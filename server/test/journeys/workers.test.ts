@@ -1,0 +1,301 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PrimaryLink } from '../../src/platform/workers/index.ts'
+import { makeHome, type Running, runBinary, serveBinary } from '../binary.ts'
+import { eachEngine } from '../engines.ts'
+import { halfRequest, refuses } from '../half-request.ts'
+import { type Line, linesToAll } from '../line.ts'
+import { clientOf, OPERATOR, type Pair, send, startService, type TestService } from '../service.ts'
+import { TestClock } from '../test-clock.ts'
+import { isAlive, workersOf } from '../worker-processes.ts'
+
+const WORKERS = 2
+const SETTINGS = {
+  JETON_WORKERS: String(WORKERS),
+  JETON_MANAGEMENT_ID: OPERATOR.id,
+  JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+  JETON_SAMPLE: 'off',
+}
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+const headersOf = ({ appId, appToken }: Pair) => ({ ...FORM, 'x-app-id': appId, 'x-app-token': appToken })
+const issueOf = (pair: Pair) => ({
+  method: 'POST',
+  path: '/v1/oauth/token',
+  headers: headersOf(pair),
+  body: 'grant_type=client_credentials&scope=vouchers',
+})
+const introspectOf = (pair: Pair, token: string) => ({
+  method: 'POST',
+  path: '/v1/oauth/introspect',
+  headers: headersOf(pair),
+  body: `token=${token}`,
+})
+
+const value = (metrics: string, series: string): number =>
+  Number(
+    metrics
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')
+      .at(-1),
+  )
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+function newHome(): string {
+  const { folder, remove } = makeHome()
+  cleanUps.push(remove)
+  return folder
+}
+
+const killedAtTheEnd = <R extends Running>(running: R): R => {
+  cleanUps.push(() => running.stop('SIGKILL'))
+  return running
+}
+
+const everyWorker = (lines: ReadonlyMap<number, readonly Line[]>): Line[] =>
+  [...lines.values()].map((own) => own[0]!)
+
+function hangUp(lines: ReadonlyMap<number, readonly Line[]>): void {
+  for (const line of [...lines.values()].flat()) line.close()
+}
+
+eachEngine((engine) => {
+  const start = async (env: Readonly<Record<string, string>> = {}) =>
+    killedAtTheEnd(
+      await serveBinary({ home: newHome(), env: { ...SETTINGS, ...(await engine.settings()), ...env } }),
+    )
+
+  describe('two workers on one port', () => {
+    const home = makeHome()
+    let running: Running & { url: string }
+    let lines: Map<number, Line[]>
+    let client: ReturnType<typeof clientOf>
+
+    beforeAll(async () => {
+      const env = { ...SETTINGS, ...(await engine.settings()) }
+      running = await serveBinary({ home: home.folder, env })
+      client = clientOf(running.url)
+      lines = await linesToAll(running.url, { workers: WORKERS, each: 8 })
+    })
+    afterAll(async () => {
+      hangUp(lines)
+      await running.stop('SIGKILL')
+      home.remove()
+    })
+
+    test('give exactly 1,000 tokens to 1,500 requests that race at both', async () => {
+      const project = await client.project('Crowded')
+      const key = await client.key(project.id)
+      const asking = [...lines.values()].flatMap((own) => own.slice(0, 8))
+      const statuses: number[] = []
+      let left = 1_500
+      async function keepAsking(line: Line): Promise<void> {
+        while (left-- > 0) statuses.push((await line.ask(issueOf(key))).status)
+      }
+      await Promise.all(asking.map(keepAsking))
+      const count = (status: number) => statuses.filter((one) => one === status).length
+      expect([count(200), count(429)]).toEqual([1_000, 500])
+      const { body } = await client.manage('GET', `/projects/${project.id}`)
+      expect(body.active_tokens).toBe(1_000)
+    }, 60_000)
+
+    test('know a token that the other has issued, and learn of a block wherever it was made', async () => {
+      const project = await client.project('Blocked')
+      const [key, asker] = [await client.key(project.id), await client.key(project.id)]
+      const [first, second] = everyWorker(lines) as [Line, Line]
+      for (const [blocking, other] of [
+        [first, second],
+        [second, first],
+      ] as const) {
+        const issued = await blocking.ask(issueOf(key))
+        const token = JSON.parse(issued.text).access_token
+        const isActive = async (line: Line) =>
+          JSON.parse((await line.ask(introspectOf(asker, token))).text).active
+        expect([await isActive(blocking), await isActive(other)]).toEqual([true, true])
+        const operator = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
+        const path = `/management/v1${key.path}`
+        await blocking.ask({ method: 'POST', path: `${path}/block`, headers: operator })
+        expect(await isActive(blocking)).toBe(false)
+        await expect.poll(() => isActive(other), { timeout: 10_000, interval: 20 }).toBe(false)
+        await blocking.ask({ method: 'POST', path: `${path}/unblock`, headers: operator })
+      }
+    })
+
+    test('are counted together, whichever is asked', async () => {
+      const count = async (line: Line) => {
+        const { text } = await line.ask({ path: '/metrics' })
+        return [value(text, 'jeton_workers'), text.match(/^# TYPE jeton_workers gauge$/gm)?.length]
+      }
+      for (const line of everyWorker(lines)) expect(await count(line)).toEqual([WORKERS, 1])
+    })
+
+    test('one that is killed is replaced, and nothing that the other answers fails', async () => {
+      const key = await client.key((await client.project('Killed')).id)
+      const token = (await client.issue(key)).body.access_token
+      const [killed, spared] = [...lines.keys()] as [number, number]
+      const before = value((await send(`${running.url}/metrics`)).text, 'jeton_token_cache_hits_total')
+      const faults: unknown[] = []
+      let going = true
+      const asking = lines.get(spared)!.map(async (line) => {
+        while (going) {
+          const { status, text } = await line.ask(introspectOf(key, token)).catch((error) => error)
+          if (status !== 200 || JSON.parse(text).active !== true) faults.push([status, text])
+        }
+      })
+      process.kill(killed, 'SIGKILL')
+      await expect.poll(() => isAlive(killed)).toBe(false)
+      for (const line of lines.get(killed)!) line.close()
+      const replaced = () => workersOf(running).length === WORKERS && !workersOf(running).includes(killed)
+      await expect.poll(replaced, { timeout: 10_000 }).toBe(true)
+      // The new one serves as well.
+      const successor = workersOf(running).find((pid) => pid !== spared)!
+      const fresh = async () => (await linesToAll(running.url, { workers: 2, each: 1 })).has(successor)
+      await expect.poll(() => fresh().catch(() => false), { timeout: 15_000 }).toBe(true)
+      going = false
+      await Promise.all(asking)
+      expect(faults).toEqual([])
+      const { text } = await send(`${running.url}/metrics`)
+      expect([value(text, 'jeton_workers'), value(text, 'jeton_workers_replaced_total')]).toEqual([
+        WORKERS,
+        1,
+      ])
+      expect(value(text, 'jeton_token_cache_hits_total')).toBeGreaterThanOrEqual(before)
+      expect(running.stdout()).toMatch(
+        new RegExp(`"pid":${killed},"signal":"SIGKILL".*"msg":"a worker ended"`),
+      )
+    }, 60_000)
+  })
+
+  test('a start migrates once, makes the first operator once, says so once, and listens on the same ports in every worker', async () => {
+    const running = await start({ JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
+    await running.printed(engine.name === 'SQLite' ? /Ctrl-C/ : /JETON_PUBLIC_URL/)
+    expect(running.stdout().match(/ready/g)).toHaveLength(1)
+    if (engine.name === 'PostgreSQL') {
+      const ready = JSON.parse(running.stdout().split('\n')[0]!)
+      expect([ready.msg, ready.applied_now, ready.processes]).toEqual(['ready', ready.migrations, WORKERS])
+    } else expect(running.stdout()).toContain(`workers     ${WORKERS} processes on one port`)
+    const lines = await linesToAll(running.url, { workers: WORKERS, each: 1 })
+    cleanUps.push(() => hangUp(lines))
+    for (const line of everyWorker(lines)) {
+      expect((await line.ask({ path: '/health/ready' })).status).toBe(200)
+      expect((await line.ask({ path: '/management/v1/projects' })).status).toBe(404)
+    }
+    const managementUrl = /(?:reference {3}|"management_url":")(http:[\d./:]+:\d+)/.exec(
+      running.stdout(),
+    )![1]!
+    const managing = await linesToAll(managementUrl, { workers: WORKERS, each: 1 })
+    cleanUps.push(() => hangUp(managing))
+    expect([...managing.keys()].sort()).toEqual([...lines.keys()].sort())
+    const { body } = await clientOf(managementUrl).manage('GET', '/audit-log?action=operator.created')
+    expect(body.total).toBe(1)
+  }, 40_000)
+
+  test('SIGTERM waits for a request that has begun to arrive, whichever worker has it; a second one does not', async () => {
+    const running = await start()
+    const lines = await linesToAll(running.url, { workers: WORKERS, each: 1 })
+    const workers = workersOf(running)
+    hangUp(lines)
+    const open = await Promise.all(Array.from({ length: 8 }, () => halfRequest(running.url)))
+    running.child.kill('SIGTERM')
+    await expect.poll(() => refuses(running.url), { timeout: 10_000 }).toBe(true)
+    expect(workers.map(isAlive)).toEqual([true, true])
+    const answers = open.slice(0, 4).map(({ finish }) => finish())
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(1)
+    await expect.poll(() => workers.map(isAlive)).toEqual([false, false])
+    for (const { socket } of open) socket.destroy()
+  }, 40_000)
+
+  test('workers whose primary was killed end by themselves, and the port is free', async () => {
+    const running = await start()
+    const workers = workersOf(running)
+    expect(workers.map(isAlive)).toEqual([true, true])
+    await running.stop('SIGKILL')
+    await expect.poll(() => workers.map(isAlive), { timeout: 10_000 }).toEqual([false, false])
+    expect(await refuses(running.url)).toBe(true)
+  }, 40_000)
+})
+
+/** The lines of two workers to a primary that only passes wake-ups on. */
+function linkedPair(): [PrimaryLink, PrimaryLink] {
+  const heards: ((topic: string) => void)[][] = [[], []]
+  const link = (own: number): PrimaryLink => ({
+    wakes: {
+      send(topic) {
+        for (const heard of heards[1 - own]!) heard(topic)
+      },
+      onHeard: (heard) => void heards[own]!.push(heard),
+    },
+    ready: () => undefined,
+    totalText: async () => undefined,
+    countWith: () => undefined,
+    onStop: () => undefined,
+  })
+  return [link(0), link(1)]
+}
+
+test('workers on SQLite tell each other of a change at once: no second has to pass', async () => {
+  const { folder, remove } = makeHome()
+  const env = { JETON_DATA_DIR: folder }
+  const services = []
+  for (const siblings of linkedPair())
+    services.push(await startService(env, { clock: new TestClock(), siblings }))
+  const [a, b] = services as [TestService, TestService]
+  const project = await a.project('Told')
+  const [key, asker] = [await a.key(project.id), await a.key(project.id)]
+  const token = (await a.issue(key)).body.access_token
+  expect((await b.introspect(asker, token)).body.active).toBe(true)
+  await a.manage('POST', `${key.path}/block`)
+  await expect.poll(async () => (await b.introspect(asker, token)).body).toEqual({ active: false })
+  // Without the primary nobody knows the whole, and a part would pass for it.
+  expect((await send(`${b.url}/metrics`)).status).toBe(503)
+  await Promise.all([a.stop(), b.stop()])
+  remove()
+})
+
+test('the secrets of a first start are shown once, and are those that every worker knows', async () => {
+  const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: '2' } }))
+  await running.printed(/Ctrl-C/)
+  const printed = running.stdout()
+  expect(printed.match(/Shown once/g)).toHaveLength(1)
+  expect(new Set(printed.match(/jta_[\w-]+/g)).size).toBe(1)
+  const [appToken] = /jta_[\w-]+/.exec(printed)!
+  const [appId] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(printed)!
+  const lines = await linesToAll(running.url, { workers: 2, each: 1 })
+  for (const line of everyWorker(lines)) {
+    expect((await line.ask(issueOf({ appId, appToken }))).status).toBe(200)
+    line.close()
+  }
+  expect(await running.stop()).toBe(0)
+  expect(running.stderr()).toBe('')
+}, 40_000)
+
+test.each([
+  ['one worker', '1'],
+  ['several workers', '3'],
+])(
+  'a port on which a Jeton with %s listens is taken for one with several',
+  async (_, workers) => {
+    const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: workers } }))
+    await running.printed(/Ctrl-C/)
+    const { port } = new URL(running.url)
+    for (const second of ['1', '3']) {
+      const failed = killedAtTheEnd(
+        runBinary({ home: newHome(), env: { JETON_PORT: port, JETON_WORKERS: second } }),
+      )
+      expect(await failed.ended).toBe(78)
+      expect(failed.stdout()).toBe('')
+      expect(failed.stderr()).toMatch(
+        new RegExp(
+          `^Port ${port} is taken by pid \\d+ \\(.+\\)\\. Use another: JETON_PORT=\\d+ npm start\\n$`,
+        ),
+      )
+    }
+  },
+  60_000,
+)

@@ -1,0 +1,42 @@
+/**
+ * A worker that does nothing but obey: how the supervisor is tested with real processes, without a service in each.
+ * What it is told to do and what it has to say goes over the same channel as the primary's own messages.
+ */
+import { systemClock } from '../src/platform/clock.ts'
+import { createMetrics } from '../src/platform/metrics.ts'
+import { linkToPrimary } from '../src/platform/workers/index.ts'
+
+export type Order =
+  | { order: 'wake'; topic: string }
+  | { order: 'count'; amount: number }
+  | { order: 'total' }
+  | { order: 'end'; code: number }
+export type Said = { said: 'heard'; topic: string } | { said: 'total'; text: string | undefined }
+
+const say = (message: Said) => process.send!(message)
+
+const link = linkToPrimary(systemClock)!
+const metrics = createMetrics()
+const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
+metrics.gauge('held', 'What is held.', () => 1)
+link.countWith(metrics.families)
+link.wakes.onHeard((topic) => say({ said: 'heard', topic }))
+
+process.on('message', async (message: Order) => {
+  switch (message.order) {
+    case 'wake':
+      link.wakes.send(message.topic)
+      return
+    case 'count':
+      counter.add(message.amount)
+      return
+    case 'total':
+      say({ said: 'total', text: await link.totalText() })
+      return
+    case 'end':
+      process.exit(message.code)
+  }
+})
+if (process.env.TEST_FAILS) process.exit(Number(process.env.TEST_FAILS))
+if (!process.env.TEST_STUBBORN) link.onStop(() => process.exit(0))
+link.ready({ url: 'http://127.0.0.1:4711', managementUrl: 'http://127.0.0.1:4712' })

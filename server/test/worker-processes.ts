@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import type { Running } from './binary.ts'
+
+/** The processes that a service has started, as Linux tells. */
+export const workersOf = ({ child }: Running): number[] =>
+  readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(/\s+/).map(Number)
+
+export function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
