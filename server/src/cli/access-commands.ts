@@ -5,6 +5,7 @@ import type { Io } from './io.ts'
 
 /** What is done from anywhere, and is not about one resource. */
 export function addAccessCommands(program: Command, io: Io): void {
+  addTour(program, io)
   const explain = program
     .command('explain')
     .summary('why a request was refused, step by step')
@@ -69,4 +70,24 @@ export function addAccessCommands(program: Command, io: Io): void {
   api.action(async (method, path, options) =>
     (await import('./call-raw.ts')).callRaw(io, { method, path }, options),
   )
+}
+
+function addTour(program: Command, io: Io): void {
+  const tour = program
+    .command('tour')
+    .summary('see every promise kept, in about 20 seconds')
+    .description(
+      'Shows the promises one by one, with what really happened, on a project of its own that it deletes afterwards. Anything else than promised is exit code 1.',
+    )
+    .option('--verbose', 'what each step proves, every request as curl, every answer')
+    .option('--json', 'for programs')
+    .addHelpText(
+      'after',
+      exampleText(['jeton tour', 'jeton tour --verbose | less', 'jeton tour --json | jq .as_promised']),
+    )
+  addConnectionOptions(tour).option(
+    '--api-url <url>',
+    'where API clients call, if JETON_MANAGEMENT_PORT is set',
+  )
+  tour.action(async (options) => (await import('./tour/tour.ts')).tour(io, options))
 }

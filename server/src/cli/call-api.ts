@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly form?: Readonly<Record<string, string>> | undefined
   /** Of an API client, instead of the operator's. */
   readonly credential?: Readonly<Record<string, string>> | undefined
+  /** Beside the credential; nothing secret. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Gives up when it fires. */
   readonly signal?: AbortSignal | undefined
 }
@@ -40,28 +42,36 @@ export function contentOf({ body, form }: ApiRequest): { type: string; text: str
   return body === undefined ? undefined : { type: 'application/json', text: JSON.stringify(body) }
 }
 
-export async function callApi(connection: Connection, request: ApiRequest): Promise<Answer> {
+/** An answer before anyone has looked at it. */
+export interface RawAnswer {
+  readonly response: Response
+  readonly text: string
+}
+
+/** The request as it is, whatever is answered. */
+export function exchange(connection: Connection, request: ApiRequest): Promise<RawAnswer> {
   const content = contentOf(request)
-  const { response, text } = await send(connection.url, addressOf(connection.url, request), {
+  return send(connection.url, addressOf(connection.url, request), {
     method: request.method,
     headers: {
       ...(request.credential ?? credentialHeaders(connection)),
+      ...request.headers,
       ...(content && { 'content-type': content.type }),
     },
     ...(content && { body: content.text }),
     ...(request.signal && { signal: request.signal }),
   })
+}
+
+export async function callApi(connection: Connection, request: ApiRequest): Promise<Answer> {
+  const { response, text } = await exchange(connection, request)
   if (response.status >= 400) throw refused(response, text, request.credential ? undefined : connection)
   const requestId = response.headers.get('x-request-id') ?? ''
   const json = text === '' ? null : parsed(connection, response, text)
   return { status: response.status, requestId, text, json }
 }
 
-async function send(
-  url: string,
-  address: string,
-  init: RequestInit,
-): Promise<{ response: Response; text: string }> {
+async function send(url: string, address: string, init: RequestInit): Promise<RawAnswer> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
   try {
     // Redirects are not followed: the credential would go along to wherever they lead.
@@ -111,7 +121,11 @@ interface ErrorBody {
 }
 
 /** What the server said, in at most two lines and one for what to do about credentials. */
-function refused(response: Response, text: string, asOperator: Connection | undefined): CommandFailure {
+export function refused(
+  response: Response,
+  text: string,
+  asOperator: Connection | undefined,
+): CommandFailure {
   const body = errorBody(text)
   const details = body.details?.replaceAll('<request_id>', body.request_id ?? '')
   const said = [body.message ?? `Answered ${response.status}.`, details].filter(Boolean).join(' ')

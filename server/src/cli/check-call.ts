@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from './connection.ts'
 import { EXIT, ExitWith } from './exit.ts'
 import { type Io, printLine } from './io.ts'
-import { mark } from './print-ladder.ts'
+import { printLadder } from './print-ladder.ts'
 import { openSession } from './session.ts'
 
 interface Answer {
@@ -37,8 +37,7 @@ export async function checkCall(
       io,
       `${method} ${path}${options.from ? `   from ${options.from}` : ''}   ${allowed ? 'allowed' : 'refused'}`,
     )
-    for (const { passed, says } of steps) printLine(io, `  ${mark(io, passed)} ${says}`)
-    if (remedy) printLine(io, `  → ${remedy}`)
+    printLadder(io, steps, remedy)
   }
   if (!allowed) throw new ExitWith(EXIT.refused)
 }

@@ -85,7 +85,7 @@ function fromEnvironment(env: Io['env']): Credential | undefined {
 function noCredential(url: string, known: readonly string[]): CommandFailure {
   const others = known.length > 0 ? ` There are some for: ${known.join(', ')} (--url).` : ''
   return new CommandFailure(
-    `No credentials for ${url}.${others}\nSave some: jeton login --url ${url}   Make some on the machine of the store: jeton operator create --local --save`,
+    `No credentials for ${url}.${others}\nSave some: jeton login --url ${url}\nMake some on the machine of the store: jeton operator create --local --save`,
     EXIT.credentials,
   )
 }

@@ -1,3 +1,5 @@
+import { TERMINAL_COLUMNS } from './wrapped.ts'
+
 /** Where an example says more than the list of flags. Commands without one need none. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'project.create': ['jeton project create --name "Club Europe"'],
@@ -55,4 +57,22 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 }
 
 export const exampleText = (lines: readonly string[] | undefined): string =>
-  lines ? `\nFor example\n${lines.map((line) => `  ${line}`).join('\n')}\n` : ''
+  lines ? `\nFor example\n${lines.flatMap(fitting).join('\n')}\n` : ''
+
+const fits = (line: string): boolean => line.length <= TERMINAL_COLUMNS
+
+/** What is too long goes on in the next line, in a way that can still be pasted. */
+function fitting(example: string): string[] {
+  const whole = `  ${example}`
+  const [command, remark] = example.split('   # ')
+  if (fits(whole)) return [whole]
+  if (remark !== undefined) return [`  # ${remark}`, ...fitting(command!)]
+  const [first, ...flags] = example.split(/ (?=--)/)
+  const lines = [`  ${first}`]
+  for (const flag of flags) {
+    const longer = `${lines.at(-1)} ${flag}`
+    if (fits(`${longer} \\`)) lines[lines.length - 1] = longer
+    else lines.push(`    ${flag}`)
+  }
+  return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line))
+}

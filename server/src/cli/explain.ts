@@ -1,7 +1,10 @@
+import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
 import type { ConnectionOptions } from './connection.ts'
+import { wrongUsage } from './exit.ts'
 import { type Io, printLine } from './io.ts'
-import { mark } from './print-ladder.ts'
+import { printLadder } from './print-ladder.ts'
 import { openSession, type Session } from './session.ts'
+import { TERMINAL_COLUMNS } from './wrapped.ts'
 
 interface Refusal {
   readonly request_id: string
@@ -31,6 +34,7 @@ export async function explain(
   id: string,
   options: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
+  refuseOthers(id)
   const session = openSession(io, options)
   const answer = await session.call({
     method: 'GET',
@@ -42,8 +46,19 @@ export async function explain(
   printLine(io, heading(io, refusal))
   if (names.key)
     printLine(io, `  key ${JSON.stringify(names.key)} of project ${names.project ?? refusal.project_id}`)
-  for (const { passed, says } of refusal.steps) printLine(io, `  ${mark(io, passed)} ${says}`)
-  printLine(io, `  → ${remedyOf(refusal, names)}`)
+  printLadder(io, refusal.steps, remedyOf(refusal, names))
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Only requests are on record. A token must not even be sent: the address of a request ends up in logs. */
+function refuseOthers(id: string): void {
+  const isToken = id.startsWith(CREDENTIAL_PREFIX.access_token)
+  if (!isToken && !UUID.test(id)) return
+  const what = isToken ? 'a token' : 'an app id'
+  throw wrongUsage(
+    `This is ${what}; jeton explain takes the request_id of an answer, v-….\nWhat it may do, step by step: jeton check ${isToken ? 'jtn_…' : id} GET /v1/rewards\nThe latest refusals: jeton refusal list`,
+  )
 }
 
 function heading(
@@ -53,7 +68,10 @@ function heading(
   const time = io.isTTY ? localTime(at) : at
   const behind = address === socket_address ? '' : ` (socket ${socket_address})`
   const said = forwarded && address === socket_address ? `   X-Forwarded-For ${forwarded}, not believed` : ''
-  return `${method} ${path}   ${time}   answered ${status} ${key}   from ${address ?? 'an unknown address'}${behind}${said}`
+  const first = `${method} ${path}   ${time}   answered ${status} ${key}`
+  const from = `from ${address ?? 'an unknown address'}${behind}${said}`
+  const fits = !io.isTTY || first.length + from.length + 3 <= TERMINAL_COLUMNS
+  return fits ? `${first}   ${from}` : `${first}\n  ${from}`
 }
 
 const localTime = (at: string): string => {

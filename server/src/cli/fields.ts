@@ -38,8 +38,14 @@ const PLACEHOLDERS = {
   object: 'json',
 }
 
+/** More than this would push the descriptions of all options out of sight. */
+const CHOICES_MOST = 24
+
+const choicesOf = ({ enum: choices }: Schema): string => choices?.join('|') ?? ''
+
 function placeholderOf(schema: Schema): string {
-  if (schema.enum) return schema.enum.join('|')
+  const choices = choicesOf(schema)
+  if (choices) return choices.length <= CHOICES_MOST ? choices : 'one'
   if (schema['x-moment']) return 'time'
   const kind = Object.entries(PLACEHOLDERS).find(([type]) => typesOf(schema).includes(type))
   return kind?.[1] ?? 'text'
@@ -48,7 +54,9 @@ function placeholderOf(schema: Schema): string {
 /** A field of the API as a flag: `ip_whitelist` becomes `--ip-whitelist <a,b>`, and `--dry-run` alone says true. */
 export function optionOf({ name, schema, description }: Field, required: boolean): Option {
   const hint = schema['x-moment'] && 'A time, or how long ago: 6h, 30min, 2d.'
-  const says = [description?.replaceAll('`', ''), hint, required && 'Needed.'].filter(Boolean).join(' ')
+  const choices = choicesOf(schema).length > CHOICES_MOST && `One of: ${schema.enum!.join(', ')}.`
+  const parts = [description?.replaceAll('`', ''), choices, hint, required && 'Needed.']
+  const says = parts.filter(Boolean).join(' ')
   const isSwitch = typesOf(schema).includes('boolean')
   const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`
   const option = new Option(`${flagOf(name)} ${value}`, says)

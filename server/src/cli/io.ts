@@ -49,10 +49,21 @@ export function processIo(): Io {
   }
 }
 
+/** npm, and our own starter on an old Node, pass on what the terminal sends to us as well: one Ctrl-C comes twice. */
+const SAME_SIGNAL_MS = 500
+
 function goLive(): Live {
   const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   const { stdin, stdout } = process
+  let stoppedAt = Number.POSITIVE_INFINITY
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (performance.now() > stoppedAt + SAME_SIGNAL_MS) process.exit(INTERRUPTED)
+      stoppedAt = Math.min(stoppedAt, performance.now())
+      stop.abort()
+    })
+  // Whoever reads has had enough: the same as Ctrl-C, so that what has to be tidied up is.
+  stdout.removeAllListeners('error').on('error', () => stop.abort())
   return {
     stopped: stop.signal,
     wait: (ms) => wait(ms, undefined, { signal: stop.signal }).catch(() => undefined),

@@ -1,6 +1,7 @@
 import { ID_PREFIX } from '../contract/ids.ts'
 import { didYouMean } from '../platform/closest.ts'
 import { type Answer, type ApiRequest, callApi } from './call-api.ts'
+import { plain } from './cells.ts'
 import { connect } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { CommandFailure, EXIT } from './exit.ts'
@@ -151,10 +152,17 @@ export function offeredReward(
       `${named.length} rewards are named ${JSON.stringify(reward)}. Say which by its id: ${named.map(({ id }) => id).join(', ')}`,
       EXIT.usage,
     )
-  const hint =
-    didYouMean(
-      reward,
-      offers.map(({ name }) => name),
-    ) || ' See: jeton reward list'
+  const names = offers.map(({ name }) => name)
+  const hint = didYouMean(reward, names) || ` ${offered(offers)}`
   throw new CommandFailure(`${member} cannot get ${JSON.stringify(reward)}.${hint}`, EXIT.notFound)
+}
+
+const NAMED_MOST = 5
+
+/** What the member can get instead. */
+function offered(offers: readonly Offer[]): string {
+  if (offers.length === 0) return 'No reward is assigned to its campaign.'
+  const named = offers.slice(0, NAMED_MOST).map(({ name, price }) => `${plain(name)} (${price} points)`)
+  const more = offers.length > NAMED_MOST ? ` and ${offers.length - NAMED_MOST} more: jeton reward list` : '.'
+  return `It can get: ${named.join(', ')}${more}`
 }

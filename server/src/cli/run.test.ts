@@ -1,5 +1,8 @@
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { jeton } from '../../test/command-line.ts'
+import type { Io } from './io.ts'
+import { buildProgram } from './run.ts'
 
 const type = (line: string, env = {}) =>
   jeton(line.split(' ').filter(Boolean), { env: { XDG_CONFIG_HOME: '/nonexistent', ...env } })
@@ -13,6 +16,7 @@ describe('help', () => {
       'serve',
       'doctor',
       'explain',
+      'tour',
       'listen',
       'trigger',
       'verify',
@@ -21,6 +25,16 @@ describe('help', () => {
     ])
       expect(out).toContain(line)
     expect(out).not.toMatch(/oauth|health|of-project/)
+  })
+
+  test('no line of any help is wider than 80 columns', async () => {
+    const io = { argv: [], env: {}, isTTY: false } as unknown as Io
+    const walk = async (command: Command, path: readonly string[]): Promise<void> => {
+      const { out } = await type(`${path.join(' ')} --help`)
+      for (const line of out.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
+      for (const child of command.commands) await walk(child, [...path, child.name()])
+    }
+    await walk(buildProgram(io), [])
   })
 
   test('every command has help, and none of it needs a server', async () => {

@@ -71,6 +71,12 @@ describe('API keys', () => {
     expect((await type('key list --state deleted --quiet')).out).toBe(`${key.id}\n`)
   })
 
+  test('a permission that is none is told in few words', async () => {
+    const { code, err } = await type('key create --name pos --permissions rewrads')
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Did you mean rewards?') })
+    expect(err.length).toBeLessThan(320)
+  })
+
   test('a nullable field is emptied by null and a list by nothing', async () => {
     await type('key create --name pos --token-limit 5 --ip-whitelist 10.0.0.1')
     const { out } = await typed([
@@ -319,6 +325,23 @@ describe('explain', () => {
     const { code, err } = await typed(['token', 'issue', '--app-id', key.app_id, '--app-token', 'wrong'])
     expect(code).toBe(4)
     expect(err).toMatch(/jeton explain v-[0-9a-f]{18}/)
+  })
+
+  test('a token or an app id is no request: it is not sent, and what can be asked of it is said', async () => {
+    const nowhere = { XDG_CONFIG_HOME: '/nonexistent', JETON_URL: 'http://127.0.0.1:1' }
+    for (const typed of ['jtn_abcdef', '4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90']) {
+      const { code, err } = await jeton(['explain', typed], { env: nowhere })
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('jeton check ') })
+      expect(err).not.toContain('jtn_abcdef')
+    }
+  })
+
+  test('in a terminal its lines fit', async () => {
+    const key = await json(['key', 'create', '--name', 'pos', '--ip-whitelist', '192.0.2.0/24'])
+    const { body } = await service.issue({ appId: key.app_id, appToken: key.app_token })
+    const { out } = await typed(['explain', body.request_id], { isTTY: true, env: { NO_COLOR: '1' } })
+    expect(out).toContain('✗ the address is not in the whitelist')
+    for (const line of out.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 
   test('a request that is not on record ends with 3', async () => {

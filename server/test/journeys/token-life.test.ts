@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findApiKey, judgeSecret } from '../../src/features/api-keys/index.ts'
 import type { Database } from '../../src/platform/database/index.ts'
+import { digestOf } from '../../src/platform/secrets.ts'
 import { crowd, statuses, tokensOf } from '../crowd.ts'
 import { eachEngine } from '../engines.ts'
 import type { Pair } from '../service.ts'
@@ -196,6 +198,13 @@ eachEngine((engine) => {
       expect(renewed.body.client_id).toBe(key.client_id)
       await twoSeconds()
       expect(await everywhere(asker, accessToken)).toEqual([true, true])
+    })
+
+    test('without a grace ends the old secret also for a process whose time lies a little behind that of the store', async () => {
+      const { project, key } = await club()
+      await a.manage('POST', `${key.path}/regenerate`)
+      const row = (await findApiKey(db, project.id, key.id))!
+      expect(judgeSecret(row, digestOf(key.appToken), row.changed_at - 400)).toBe('replaced')
     })
 
     test('with a grace keeps the one previous secret for that long, to the millisecond', async () => {

@@ -13,7 +13,7 @@ export function checkEncryption(config: Config, production: boolean): Finding {
     : (production ? failed : warning)(
         'encryption',
         'JETON_ENCRYPTION_KEY is not set: webhooks cannot be created',
-        'JETON_ENCRYPTION_KEY=$(openssl rand -base64 32), kept safe and the same for every process',
+        'JETON_ENCRYPTION_KEY=$(openssl rand -base64 32)\nkept safe, and the same for every process',
       )
 }
 

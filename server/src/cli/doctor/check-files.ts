@@ -30,7 +30,7 @@ export function checkDataFolder(config: Config): Finding[] {
       failed(
         'data folder',
         `${there} cannot be written`,
-        `sudo chown $(id -u) ${there}, or JETON_DATA_DIR=<another folder>`,
+        `sudo chown $(id -u) ${there}\nor JETON_DATA_DIR=<another folder>`,
       ),
     ]
   if (there !== folder) return [well('data folder', `${folder} is not there yet; the first start makes it`)]

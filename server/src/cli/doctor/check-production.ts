@@ -1,23 +1,31 @@
+import { SAMPLE_PROJECT } from '../../app/first-start.ts'
+import { addressMatcher, parseRange } from '../../platform/addresses.ts'
 import type { Config } from '../../platform/config/index.ts'
-import { sqliteFile } from '../store.ts'
-import { type Finding, failed, warning, well } from './check.ts'
+import { type Finding, failed, unseen, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
 
-/** What is fine on a laptop and not where real clients come. */
+/**
+ * What is fine on a laptop and not where real clients come. With `encryption` and `proxies`, which are always looked at,
+ * these are the ticks of "Before production" in the README, in its order.
+ */
 export const checkProduction = (config: Config, store: StoreExamined): Finding[] => [
-  engine(config),
   publicUrl(config),
   management(config),
   operators(store),
+  sample(store),
+  engine(config),
+  webhooks(config),
+  backup(),
+  alerts(),
   logLevel(config),
 ]
 
 function engine(config: Config): Finding {
-  if (config.JETON_DATABASE_URL) return well('engine', 'PostgreSQL; back it up as you do your others')
+  if (config.JETON_DATABASE_URL) return well('engine', 'PostgreSQL')
   return warning(
     'engine',
     'SQLite: one machine, and what is lost with the disk is lost',
-    `back it up every day: sqlite3 ${sqliteFile(config)} ".backup jeton-backup.db", or move to JETON_DATABASE_URL=postgres://…`,
+    'for more than one machine: JETON_DATABASE_URL=postgres://…',
   )
 }
 
@@ -37,7 +45,7 @@ function management(config: Config): Finding {
   return failed(
     'management',
     'whoever reaches the API reaches /management, /metrics and /docs too',
-    'JETON_MANAGEMENT_PORT=8081 behind your firewall, or JETON_MANAGEMENT_ALLOW=<your networks>',
+    'JETON_MANAGEMENT_PORT=8081 behind your firewall\nor JETON_MANAGEMENT_ALLOW=<your networks>',
   )
 }
 
@@ -50,9 +58,46 @@ function operators({ operators: names }: StoreExamined): Finding {
   return failed(
     'operators',
     'the operator of the first start is still there; its token was printed or saved on this machine',
-    `jeton operator create --name <you>, jeton login, then: jeton operator delete ${FIRST}`,
+    `jeton operator create --name <you>, jeton login\nthen jeton operator delete ${FIRST}`,
   )
 }
+
+function sample({ hasSample }: StoreExamined): Finding {
+  if (!hasSample) return well('sample', 'its project is not there')
+  return failed(
+    'sample',
+    `project ${SAMPLE_PROJECT} is there, with a key that the first start printed`,
+    `jeton project delete ${SAMPLE_PROJECT}`,
+  )
+}
+
+/** Where a webhook would reach what only this machine should: itself, and what clouds keep credentials at. */
+const OWN = ['127.0.0.1', '::1', '169.254.169.254', 'fd00:ec2::254']
+
+function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
+  if (allowed.length === 0) return well('webhooks', 'sent to public addresses only')
+  const risky = allowed.find((entry) => parseRange(entry)?.bits === 0 || OWN.some(addressMatcher([entry])))
+  if (!risky) return well('webhooks', `sent to public addresses and ${allowed.join(', ')}`)
+  return failed(
+    'webhooks',
+    `JETON_WEBHOOK_ALLOW has ${risky}: whoever sets a webhook reaches what only this machine should`,
+    'JETON_WEBHOOK_ALLOW=<the networks of your receivers>',
+  )
+}
+
+const backup = (): Finding =>
+  unseen(
+    'backup',
+    'backups lie elsewhere, so they cannot be seen from here. Restore one once, and keep the encryption key apart from it',
+    'jeton backup jeton-$(date +%F).backup',
+  )
+
+const alerts = (): Finding =>
+  unseen(
+    'alerts',
+    'who reads /metrics and /health/ready cannot be seen from here. Let someone be woken',
+    'alert on jeton_store_unavailable_total\nand on jeton_deliveries_oldest_due_seconds',
+  )
 
 function logLevel({ JETON_LOG_LEVEL: level }: Config): Finding {
   if (level !== 'debug' && level !== 'trace') return well('log level', level)

@@ -20,7 +20,7 @@ export function checkProxies(config: Config, production: boolean): Finding[] {
     warning(
       'proxies',
       `none trusted, and ${host} can be reached from elsewhere: behind a proxy every caller would have its address`,
-      'with a proxy in front: JETON_TRUSTED_PROXIES=<its address>; without one this is right',
+      'with a proxy in front: JETON_TRUSTED_PROXIES=<its address>\nwithout one this is right',
     ),
   ]
 }

@@ -1,5 +1,6 @@
-import { mayMakeFirst } from '../../app/first-start.ts'
+import { mayMakeFirst, SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { listOperatorNames } from '../../features/operators/index.ts'
+import { hasProjectNamed } from '../../features/projects/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { explainFailure } from '../exit.ts'
@@ -11,6 +12,8 @@ export interface StoreExamined {
   readonly findings: readonly Finding[]
   /** Names of the operators; empty where nobody could look. */
   readonly operators: readonly string[]
+  /** Whether the project of the first start is there. */
+  readonly hasSample: boolean
 }
 
 const OLDEST_POSTGRES = 15
@@ -28,6 +31,7 @@ export async function checkStore(config: Config, now: () => number): Promise<Sto
         operatorOfNew(config),
       ],
       operators: [],
+      hasSample: false,
     }
   try {
     const db = await openExisting(config)
@@ -36,6 +40,7 @@ export async function checkStore(config: Config, now: () => number): Promise<Sto
     return {
       findings: [failed('store', explainFailure(error).text.split('\n', 1)[0]!, remedyFor(config))],
       operators: [],
+      hasSample: false,
     }
   }
 }
@@ -64,8 +69,10 @@ async function examine(config: Config, db: Database, now: () => number): Promise
     await clockOf(db, now),
     ...(db.engine === 'postgres' ? [await checkConnections(config, db)] : []),
   ]
-  const operators = applied.includes('0001-foundation') ? [] : await listOperatorNames(db)
-  return { findings: [...findings, operatorFinding(config, operators.length)], operators }
+  const isEmpty = applied.includes('0001-foundation')
+  const operators = isEmpty ? [] : await listOperatorNames(db)
+  const hasSample = !isEmpty && (await hasProjectNamed(db, SAMPLE_PROJECT))
+  return { findings: [...findings, operatorFinding(config, operators.length)], operators, hasSample }
 }
 
 async function versionOf(db: Database): Promise<string> {

@@ -164,6 +164,32 @@ test('--production asks for more', async () => {
   expect(laptop.of('engine')?.result).toBe('warning')
   const ready = await examine(settings({ JETON_PUBLIC_URL: 'https://jeton.example' }), '--production')
   expect({ code: ready.code, ok: ready.ok }).toEqual({ code: 0, ok: true })
+  // What it cannot see it names, and does not count as well.
+  for (const name of ['backup', 'alerts']) expect(ready.of(name)?.result).toBe('unseen')
+})
+
+test.each([
+  ['', 'ok'],
+  ['10.1.0.0/16', 'ok'],
+  ['10.1.0.0/16,127.0.0.0/8', 'failed'],
+  ['169.254.0.0/16', 'failed'],
+  ['::1', 'failed'],
+  ['0.0.0.0/0', 'failed'],
+])('webhooks that may be sent to %j are %s in production', async (allow, result) => {
+  const { of } = await examine(settings({ JETON_WEBHOOK_ALLOW: allow }), '--production')
+  expect(of('webhooks')?.result).toBe(result)
+})
+
+test('in a terminal no line is wider than 80 columns but for what is to be typed', async () => {
+  const env = settings({
+    JETON_HOST: '0.0.0.0',
+    JETON_LOG_LEVEL: 'debug',
+    JETON_WEBHOOK_ALLOW: '::1',
+    NO_COLOR: '1',
+  })
+  const { out } = await jeton(['doctor', '--production'], { env, isTTY: true })
+  const wide = out.split('\n').filter((line) => [...line].length > 80)
+  expect(wide.filter((line) => !line.includes(folder))).toEqual([])
 })
 
 eachEngine((engine) => {
@@ -200,8 +226,13 @@ eachEngine((engine) => {
     for (const name of ['store', 'migrations', 'clock', 'operator'])
       expect(running.of(name)?.result).toBe('ok')
     await jeton(['operator', 'create', '--local', '--name', 'first'], { env })
-    expect((await examine({ ...env, JETON_PORT: '0' }, '--production')).of('operators')).toMatchObject({
+    const { of } = await examine({ ...env, JETON_PORT: '0' }, '--production')
+    expect(of('operators')).toMatchObject({ result: 'failed' })
+    expect(of('sample')).toMatchObject({ result: 'ok' })
+    await service.project('Sample')
+    expect((await examine({ ...env, JETON_PORT: '0' }, '--production')).of('sample')).toMatchObject({
       result: 'failed',
+      do: 'jeton project delete Sample',
     })
     await service.stop()
   })

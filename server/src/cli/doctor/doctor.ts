@@ -1,6 +1,7 @@
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import { coloured, type Io, printLine } from '../io.ts'
+import { TERMINAL_COLUMNS, wrapped } from '../wrapped.ts'
 import { type Finding, failed, well } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
 import { checkDataFolder, checkProfile } from './check-files.ts'
@@ -58,11 +59,18 @@ function settingsOf({ env }: Io): { config?: Config; finding: Finding } {
   }
 }
 
+/** `✓ data folder  `. */
+const MARGIN = 15
+
+/** People get lines that fit; what is to be typed is never broken. */
 function line(io: Io, { name, result, says, do: remedy }: Finding): string {
   const mark = {
     ok: coloured(io, 'green', '✓'),
     warning: coloured(io, 'yellow', '!'),
     failed: coloured(io, 'red', '✗'),
+    unseen: coloured(io, 'yellow', '?'),
   }
-  return `${mark[result]} ${name.padEnd(12)} ${says}${remedy ? `\n  → ${remedy}` : ''}`
+  const text = io.isTTY ? wrapped(says, TERMINAL_COLUMNS - MARGIN) : [says]
+  const steps = remedy?.split('\n').map((step, i) => `${i === 0 ? '  → ' : '    '}${step}`) ?? []
+  return [`${mark[result]} ${name.padEnd(12)} ${text.join(`\n${' '.repeat(MARGIN)}`)}`, ...steps].join('\n')
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { durationMs } from '../duration.ts'
 import { EXIT, ExitWith, wrongUsage } from '../exit.ts'
 import { type Io, printLine } from '../io.ts'
-import { mark } from '../print-ladder.ts'
+import { printLadder } from '../print-ladder.ts'
 import { type CapturedRequest, readHeaders, readRequest } from './captured-request.ts'
 import { judgeRequest } from './judge-request.ts'
 import type { Judgement } from './ladder.ts'
@@ -59,6 +59,5 @@ function print(io: Io, judgement: Judgement, { json }: VerifyOptions): void {
     return
   }
   printLine(io, judgement.fits ? 'The signature fits.' : `The signature does not fit: ${judgement.reason}`)
-  for (const { passed, says } of judgement.steps) printLine(io, `  ${mark(io, passed)} ${says}`)
-  if (judgement.remedy) printLine(io, `  → ${judgement.remedy}`)
+  printLadder(io, judgement.steps, judgement.remedy)
 }

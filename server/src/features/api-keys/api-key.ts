@@ -43,7 +43,7 @@ export function checkPermissions(permissions: readonly string[]): void {
     if (!isScope(value))
       throw new Problem('invalid_payload', {
         message: `${JSON.stringify(value.slice(0, 40))} is not a scope.${didYouMean(value, SCOPE_VALUES)}`,
-        details: `Permissions are scope values, case-sensitive: ${SCOPE_VALUES.join(', ')}.`,
+        details: `Permissions are scope values, case-sensitive, such as api, loyalties or rewards. All ${SCOPE_VALUES.length}: scopes_supported at /.well-known/oauth-authorization-server`,
       })
 }
 

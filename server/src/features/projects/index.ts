@@ -5,6 +5,7 @@ export {
   countProjects,
   deleteProjectRow,
   forgetAllCredits,
+  hasProjectNamed,
   listProjectsDeletedBefore,
   type ProjectRow,
   type ProjectTables,

@@ -37,6 +37,17 @@ export async function countProjects(reader: Reader): Promise<number> {
   return total
 }
 
+export async function hasProjectNamed(reader: Reader, name: string): Promise<boolean> {
+  const found = await reader
+    .read<ProjectTables>()
+    .selectFrom('projects')
+    .select('id')
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 export async function listProjectRows(reader: Reader, page: Page, name?: string): Promise<Rows<ProjectRow>> {
   let query = reader.read<ProjectTables>().selectFrom('projects').where('deleted_at', 'is', null)
   if (name !== undefined) query = query.where('name', '=', name)

@@ -45,7 +45,7 @@ const pasted = (command: string, env: object = {}) =>
 test('the steps that the first start prints redeem a mug when they are pasted', () => {
   expect(printed).toContain('a customer with 500 points, 40 mugs at 100 points')
   const { access_token: TOKEN } = pasted(step(1))
-  expect(pasted(step(2), { TOKEN })).toMatchObject({
+  expect(pasted(step(3), { TOKEN })).toMatchObject({
     object: 'redemption',
     amount: 100,
     result: 'SUCCESS',
@@ -77,6 +77,10 @@ test('what is not there, or costs too much, is said in one line', async () => {
   expect(await typed('redeem', 'SAMPLE-1', 'Mgu')).toMatchObject({
     code: 3,
     err: 'SAMPLE-1 cannot get "Mgu". Did you mean Mug?\n',
+  })
+  expect(await typed('redeem', 'SAMPLE-1', 'Bicycle')).toMatchObject({
+    code: 3,
+    err: 'SAMPLE-1 cannot get "Bicycle". It can get: Mug (100 points).\n',
   })
   expect((await typed('redeem', 'NOBODY', 'Mug')).code).toBe(3)
   for (let i = 0; i < 3; i++) await typed('redeem', 'SAMPLE-1', 'Mug')
