@@ -27,6 +27,7 @@ export function startSending({ config, vault, ...parts }: Parts): { stop(): Prom
   const delivery = startDelivery({
     ...parts,
     random: randomBytes,
+    // Who cannot sign leaves it to those who can; fanning out needs no key.
     maySend: vault.ready,
     send: (outgoing) => sendDelivery({ sender, vault }, outgoing),
   })

@@ -5,6 +5,7 @@ import type { Database } from '../platform/database/index.ts'
 import { createHttp, type Http } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
+import { StartFailure } from '../platform/start-failure.ts'
 import { openStore, openVault } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
@@ -30,6 +31,12 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   addProcessMetrics(metrics)
   const { db } = await openStore(parts)
   const vault = await openVault(db, config)
+  if (!vault.ready) {
+    await db.close()
+    throw new StartFailure(
+      'JETON_ENCRYPTION_KEY is not set: a worker cannot sign without it. Set the one that the services have.',
+    )
+  }
   const [, place] = placesOf(config)
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))

@@ -42,7 +42,10 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   else await logReady(log, service, { ...urls, config })
   if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
     log.warn(
-      { why: 'webhooks cannot be created', do: 'set it for every process: openssl rand -base64 32' },
+      {
+        why: 'webhooks cannot be created, and no events are sent',
+        do: 'set it for every process: openssl rand -base64 32',
+      },
       'JETON_ENCRYPTION_KEY is not set',
     )
   if (several) await service.db.close()
