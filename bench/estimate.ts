@@ -1,6 +1,6 @@
 import { SETTLE_SECONDS } from './load/load.ts'
 import { MIXES } from './measure/mixed.ts'
-import { isAtGateway } from './measure/throughput.ts'
+import { isAtGateway, slicesOf } from './measure/throughput.ts'
 import { WORKERS } from './measure/workers.ts'
 import type { Options } from './options.ts'
 
@@ -16,9 +16,12 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const one = seconds + warmUpSeconds + 2 * SETTLE_SECONDS
   const has = (part: Options['parts'][number]) => (parts.includes(part) ? 1 : 0)
   const kinds = has('introspect') + has('issue')
-  const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * one)
+  const sliced = slicesOf(seconds)
+  const inTurn =
+    2 * (warmUpSeconds + SETTLE_SECONDS) + (2 * sliced.slices + 1) * (sliced.seconds + SETTLE_SECONDS)
+  const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * inTurn)
   const asking = subjects.filter(isAtGateway).length
-  const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + one)
+  const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + inTurn)
   const replayed = CARDS_SECONDS + seconds + warmUpSeconds
   const redemptions = 2 * has('redemptions') * (START_SECONDS + CARDS_SECONDS + one + replayed)
   const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)

@@ -29,8 +29,8 @@ export const USAGE = `npm run bench -- [part …] [options]
   part                    ${PARTS.join(', ')}; all if left out
   --only PART[,PART]      the same
   --subjects NAME[,NAME]  for introspect, issue and gateway: ${SUBJECT_NAMES.join(', ')}
-  --seconds N             length of one measurement (5)
-  --rounds N              how often everything is measured; the median counts (3)
+  --seconds N             length of one measurement (5); introspect, issue and gateway are cut into slices of it
+  --rounds N              how often everything is measured; the median counts (2)
   --quick                 one round of 1 s, and at most 100,000 active tokens: to see that it works
   --json FILE             all figures, of every round
 `
@@ -79,7 +79,7 @@ export function readOptions(args: readonly string[]): Options {
     subjects: SUBJECT_NAMES.filter((name) => chosen.includes(name) || name === YARDSTICK),
     seconds: positive(seconds, quick ? 1 : 5),
     warmUpSeconds: 1,
-    rounds: positive(rounds, quick ? 1 : 3),
+    rounds: positive(rounds, quick ? 1 : 2),
     quick,
     json,
   }

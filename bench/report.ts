@@ -8,40 +8,35 @@ import type { Target } from './targets.ts'
 
 const rate = (outcome: Outcome | undefined): string =>
   isMeasured(outcome) ? shownCount(outcome.perSecond) : outcome ? 'no result' : '-'
+const cost = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? `${outcome.mainMicros.toFixed(1)} / ${outcome.cpuMicros.toFixed(1)} µs` : '-'
 const p50 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p50Ms) : '-')
 const p99 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p99Ms) : '-')
 
 function throughputTable(rows: readonly ThroughputRow[]): string {
-  const head = ['', 'introspect/s', 'p50', 'p99', 'of bare', 'issue/s', 'p50', 'p99', 'of bare']
-  const cells = rows.map(({ subject, median: { introspect, issue }, ratio }) => [
-    SUBJECTS[subject].label,
-    ...[rate(introspect), p50(introspect), p99(introspect), shownRatio(ratio.introspect)],
-    ...[rate(issue), p50(issue), p99(issue), shownRatio(ratio.issue)],
-  ])
-  return [shownTable(head, cells), ...spreadLine(rows, ['introspect', 'issue'])].join('\n')
+  return (['introspect', 'issue'] as const)
+    .filter((kind) => rows.some(({ median }) => median[kind]))
+    .map((kind) => kindTable(rows, kind))
+    .join('\n\n')
 }
 
-function gatewayTable(rows: readonly ThroughputRow[]): string {
-  const cells = rows.map(({ subject, median: { gateway }, ratio }) => [
+/** The last column: processor time for one answer, of the thread with the event loop and of the whole process. */
+function kindTable(rows: readonly ThroughputRow[], kind: Kind): string {
+  const cells = rows.map(({ subject, median: { [kind]: found }, ratio }) => [
     SUBJECTS[subject].label,
-    ...[rate(gateway), p50(gateway), p99(gateway), shownRatio(ratio.gateway)],
+    ...[rate(found), p50(found), p99(found), shownRatio(ratio[kind]), cost(found)],
   ])
-  const head = ['', 'gateway/s', 'p50', 'p99', 'of bare']
-  return [shownTable(head, cells), ...spreadLine(rows, ['gateway'])].join('\n')
+  const head = ['', `${kind}/s`, 'p50', 'p99', 'of bare', 'CPU main / all']
+  return [shownTable(head, cells), ...spreadLine(rows, kind)].join('\n')
 }
 
-/** How far the rounds of the yardstick lie apart: differences smaller than that say nothing. */
-function spreadLine(rows: readonly ThroughputRow[], kinds: readonly Kind[]): string[] {
-  const rounds = rows.find(({ subject }) => subject === YARDSTICK)?.rounds ?? []
-  const spreads = kinds.map((kind) => {
-    const rates = rounds
-      .map((round) => round[kind])
-      .filter(isMeasured)
-      .map(({ perSecond }) => perSecond)
-    return rates.length > 1 ? Math.max(...rates) / Math.min(...rates) - 1 : 0
-  })
-  const percent = Math.round(Math.max(...spreads) * 100)
-  return rounds.length > 1 ? [`The rounds of the bare route differ by up to ${percent} %.`] : []
+/** How far the slices of the yardstick lie apart: the machine does other things, and differences are less certain. */
+function spreadLine(rows: readonly ThroughputRow[], kind: Kind): string[] {
+  const slices = rows.find(({ subject }) => subject === YARDSTICK)?.slices[kind] ?? []
+  const rates = slices.filter(isMeasured).map(({ perSecond }) => perSecond)
+  if (rates.length < 2) return []
+  const percent = Math.round((Math.max(...rates) / Math.min(...rates) - 1) * 100)
+  return [`The slices of the bare route differ by up to ${percent} %.`]
 }
 
 function redemptionTable(rows: NonNullable<Results['redemptions']>): string {
@@ -150,7 +145,7 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
   const missing = reasons(results)
   const parts = [
     throughput && throughputTable(throughput),
-    gateway && gatewayTable(gateway),
+    gateway && kindTable(gateway, 'gateway'),
     redemptions && redemptionTable(redemptions),
     mixed && mixedTable(mixed),
     growth && growthTable(growth),

@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { MemoryUse, Ready, SubjectTask } from './subjects/protocol.ts'
+import type { ProcessUse, Ready, SubjectTask } from './subjects/protocol.ts'
 
 const READY_WITHIN_MS = 60_000
 const END_WITHIN_MS = 20_000
 
 /** A subject in a process of its own. */
 export interface Subject extends Ready {
-  memory(): Promise<MemoryUse>
+  use(): Promise<ProcessUse>
   stop(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export async function startSubject(file: string, task: SubjectTask): Promise<Sub
   const child = fork(path, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: cleanEnvironment() })
   const ready = readyLine(child, file)
   child.send(task)
-  return { ...(await ready), memory: () => memoryOf(child), stop: () => stop(child) }
+  return { ...(await ready), use: () => useOf(child), stop: () => stop(child) }
 }
 
 /** The line that says it serves. What it prints goes on being read after that: a full pipe would stop it. */
@@ -55,10 +55,10 @@ function onlyFirst(show: (line: string) => void): (line: string) => void {
   }
 }
 
-function memoryOf(child: ChildProcess): Promise<MemoryUse> {
+function useOf(child: ChildProcess): Promise<ProcessUse> {
   return new Promise((resolve) => {
-    child.once('message', (use) => resolve(use as MemoryUse))
-    child.send('memory')
+    child.once('message', (use) => resolve(use as ProcessUse))
+    child.send('use')
   })
 }
 

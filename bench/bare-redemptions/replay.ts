@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import postgres from 'postgres'
 import { readConfig } from '../../server/src/platform/config/index.ts'
-import { connectDriver } from '../../server/src/platform/database/postgres/connection.ts'
 import type { Shop } from '../prepare-loyalty.ts'
 import type { Store } from '../stores.ts'
 import { type Fresh, freshParameters } from './fresh-parameters.ts'
@@ -33,9 +33,11 @@ function bareSqlite(folder: string): Bare {
   }
 }
 
-/** One connection of the driver that Jeton uses, with its settings. */
+/** One connection of the driver that Jeton uses, with those of its settings that cost something. */
 function barePostgres(url: string): Bare {
-  const driver = connectDriver(url)
+  const bigint = { to: 20, from: [20], parse: Number, serialize: String }
+  const settings = { max: 1, max_lifetime: null, fetch_types: false, types: { bigint } }
+  const driver = postgres(url, { ...settings, onnotice: () => undefined } as never)
   return {
     async transaction(statements) {
       for (const { sql, parameters } of statements)

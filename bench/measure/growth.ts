@@ -7,6 +7,7 @@ import { issuing } from './throughput.ts'
 
 /** So many that a million tokens fill their projects by half, and issuing goes into the very same projects. */
 const PROJECTS = 2_000
+const PROJECTS_QUICK = 400
 export const ACTIVE_TOKENS = [0, 100_000, 1_000_000] as const
 export const ACTIVE_TOKENS_QUICK = [0, 20_000, 100_000] as const
 
@@ -31,8 +32,9 @@ export async function measureGrowth(bench: Bench, engine: Engine): Promise<Growt
 }
 
 function issueAt(bench: Bench, engine: Engine, activeTokens: number): Promise<Outcome> {
-  const fill = (store: Parameters<typeof fillTokens>[0]) => fillTokens(store, activeTokens / PROJECTS)
-  return withSubject(bench.stores, JETON_NAME[engine], { clients: PROJECTS, fill }, (subject) =>
+  const clients = bench.quick ? PROJECTS_QUICK : PROJECTS
+  const fill = (store: Parameters<typeof fillTokens>[0]) => fillTokens(store, activeTokens / clients)
+  return withSubject(bench.stores, JETON_NAME[engine], { clients, fill }, (subject) =>
     orNoResult(issuing(bench, subject)),
   )
 }

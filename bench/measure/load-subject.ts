@@ -19,6 +19,12 @@ export interface Measured {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /**
+   * Processor time of the subject for one answer: of all its threads, and of the one with the event loop. What else the
+   * machine does changes it far less than the rate.
+   */
+  readonly cpuMicros: number
+  readonly mainMicros: number
 }
 
 /** A run in which requests were refused is no result. */
@@ -80,9 +86,12 @@ export async function gatewayTraffic(bench: Bench, subject: Subject): Promise<Tr
 /** Answers to the same question differ by a digit at most; a refusal, or `{"active":false}`, by far more. */
 const BYTES_TOLERANCE = 0.01
 
+type Cost = Pick<Measured, 'cpuMicros' | 'mainMicros'>
+
 function judge(
   { answers, refused, failed, bytes, seconds, p50Ms, p99Ms }: LoadResult,
   expectedBytes: number,
+  cost: Cost,
 ): Outcome {
   if (refused > 0) return { noResult: `${refused} of ${answers} requests were refused` }
   if (failed > 0) return { noResult: `${failed} requests got no answer` }
@@ -90,7 +99,7 @@ function judge(
   const off = bytes / answers / expectedBytes - 1
   if (Math.abs(off) > BYTES_TOLERANCE)
     return { noResult: `answers had ${Math.round(bytes / answers)} bytes on average, not ${expectedBytes}` }
-  return { perSecond: answers / seconds, p50Ms, p99Ms }
+  return { perSecond: answers / seconds, p50Ms, p99Ms, ...cost }
 }
 
 /** What cannot even be prepared is no result either, and the others are measured all the same. */
@@ -108,19 +117,40 @@ export async function measure(
   return outcome!
 }
 
+export interface Load {
+  readonly traffic: Traffic
+  readonly connections: number
+}
+
 export async function measureTogether(
-  { generator, seconds, warmUpSeconds }: Bench,
-  { url }: Subject,
-  loads: readonly { traffic: Traffic; connections: number }[],
+  bench: Bench,
+  subject: Subject,
+  loads: readonly Load[],
 ): Promise<Outcome[]> {
-  const all = (forSeconds: number) =>
-    Promise.all(
-      loads.map(({ traffic, connections }) =>
-        generator.run({ url, requestsFile: traffic.file, connections, seconds: forSeconds }),
-      ),
-    )
-  await all(warmUpSeconds)
-  return (await all(seconds)).map((result, i) => judge(result, loads[i]!.traffic.bytesPerAnswer))
+  await loadFor(bench, subject, loads, bench.warmUpSeconds)
+  return loadFor(bench, subject, loads, bench.seconds)
+}
+
+/** Loads that run side by side share what the subject used: each answer counts the same. */
+export async function loadFor(
+  { generator }: Bench,
+  subject: Subject,
+  loads: readonly Load[],
+  seconds: number,
+): Promise<Outcome[]> {
+  const before = await subject.use()
+  const results = await Promise.all(
+    loads.map(({ traffic, connections }) =>
+      generator.run({ url: subject.url, requestsFile: traffic.file, connections, seconds }),
+    ),
+  )
+  const after = await subject.use()
+  const answers = results.reduce((all, result) => all + result.answers, 0)
+  const cost: Cost = {
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / answers,
+    mainMicros: (after.mainMicros - before.mainMicros) / answers,
+  }
+  return results.map((result, i) => judge(result, loads[i]!.traffic.bytesPerAnswer, cost))
 }
 
 /** The median of each figure over the rounds; one round without a result spoils the whole. */
@@ -133,6 +163,8 @@ export function medianOf(outcomes: readonly Outcome[]): Outcome {
     perSecond: of((one) => one.perSecond),
     p50Ms: of((one) => one.p50Ms),
     p99Ms: of((one) => one.p99Ms),
+    cpuMicros: of((one) => one.cpuMicros),
+    mainMicros: of((one) => one.mainMicros),
   }
 }
 

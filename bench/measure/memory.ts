@@ -5,7 +5,7 @@ import { JETON_NAME, SUBJECTS, withSubject } from '../launch.ts'
 import { sendAll } from '../load/connection.ts'
 import { shownCount, shownMb } from '../shown.ts'
 import type { Engine } from '../stores.ts'
-import type { MemoryUse } from '../subjects/protocol.ts'
+import type { ProcessUse } from '../subjects/protocol.ts'
 import type { Bench } from './load-subject.ts'
 import { CONNECTIONS } from './throughput.ts'
 
@@ -16,8 +16,8 @@ const SETTLE_MS = 2_000
 
 export interface MemoryRow {
   readonly engine: Engine
-  readonly idle: MemoryUse
-  readonly cached: MemoryUse
+  readonly idle: ProcessUse
+  readonly cached: ProcessUse
   /** As the process itself counts them. */
   readonly tokensCached: number
 }
@@ -33,9 +33,9 @@ export async function measureMemory(bench: Bench, engine: Engine): Promise<Memor
   }
   const row = await withSubject(bench.stores, JETON_NAME[engine], options, async (subject) => {
     await wait(SETTLE_MS)
-    const idle = await subject.memory()
+    const idle = await subject.use()
     await sendAll(subject.url, introspectRequests(subject, tokens, TOKENS_EACH), checkActive, CONNECTIONS)
-    return { engine, idle, cached: await subject.memory(), tokensCached: await tokensCached(subject.url) }
+    return { engine, idle, cached: await subject.use(), tokensCached: await tokensCached(subject.url) }
   })
   const { label } = SUBJECTS[JETON_NAME[engine]]
   bench.say(

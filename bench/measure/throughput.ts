@@ -1,18 +1,19 @@
 import { captureJeton, checkBareSendsTheSame } from '../capture.ts'
-import { type Captured, SUBJECTS, type SubjectName, withSubject } from '../launch.ts'
+import { SUBJECTS, type SubjectName, withSubject } from '../launch.ts'
 import type { Subject } from '../run-subject.ts'
-import { shownOutcome } from '../shown.ts'
+import { shownOutcome, shownRatio } from '../shown.ts'
 import {
   type Bench,
   gatewayTraffic,
   introspectTraffic,
   isMeasured,
   issueTraffic,
+  loadFor,
   measure,
   median,
   medianOf,
   type Outcome,
-  orNoResult,
+  type Traffic,
 } from './load-subject.ts'
 
 export type Kind = 'introspect' | 'issue' | 'gateway'
@@ -24,14 +25,34 @@ export const YARDSTICK: SubjectName = 'bare-fastify'
 /** The peers have no gateway. */
 export const isAtGateway = (name: SubjectName): boolean => name.startsWith('jeton') || name.startsWith('bare')
 
-type Round = Partial<Record<Kind, Outcome>>
+/** A measurement is cut into so many, with the bare route before and after each: what disturbs one disturbs the other. */
+const SLICES = 3
+export const slicesOf = (seconds: number) => {
+  const slices = Math.min(SLICES, seconds)
+  return { slices, seconds: Math.ceil(seconds / slices) }
+}
+
+type PerKind<T> = Partial<Record<Kind, T>>
 
 export interface ThroughputRow {
   readonly subject: SubjectName
-  readonly rounds: readonly Round[]
-  readonly median: Round
-  /** Of the bare route's rate in the same round; the median of the rounds. */
-  readonly ratio: Partial<Record<Kind, number>>
+  /** Of every slice of every round. */
+  readonly slices: PerKind<readonly Outcome[]>
+  readonly median: PerKind<Outcome>
+  /** Of the bare route's rate just before and just after; the median of all slices. */
+  readonly ratio: PerKind<number>
+}
+
+/** What was found of one subject in all rounds. */
+interface Found {
+  readonly outcomes: Outcome[]
+  readonly ratios: (number | undefined)[]
+}
+
+const TRAFFIC: Record<Kind, (bench: Bench, subject: Subject) => Promise<Traffic>> = {
+  introspect: introspectTraffic,
+  issue: issueTraffic,
+  gateway: gatewayTraffic,
 }
 
 export async function measureThroughput(
@@ -41,71 +62,101 @@ export async function measureThroughput(
 ): Promise<ThroughputRow[]> {
   bench.say('capturing an answer of Jeton for the bare servers')
   const captured = await captureJeton(bench.stores, bench.clients)
-  const rounds: Map<SubjectName, Round>[] = []
-  for (let i = 1; i <= bench.rounds; i++) {
-    const round = new Map<SubjectName, Round>()
-    for (const name of subjects) {
-      const found = await measureSubject(bench, name, { captured, kinds }).catch((error: Error) =>
-        Object.fromEntries(kinds.map((kind): [Kind, Outcome] => [kind, { noResult: error.message }])),
-      )
-      round.set(name, found)
-      const shown = kinds.map((kind) => `${kind} ${shownOutcome(found[kind])}`).join(', ')
-      bench.say(`round ${i} of ${bench.rounds}: ${SUBJECTS[name].label}: ${shown}`)
-    }
-    rounds.push(round)
+  const { stores, clients } = bench
+  const found = new Map<string, Found>()
+  const foundOf = (name: SubjectName, kind: Kind): Found => {
+    const one = found.get(`${name} ${kind}`) ?? { outcomes: [], ratios: [] }
+    found.set(`${name} ${kind}`, one)
+    return one
   }
-  return subjects.map((name) => rowOf(name, kinds, rounds))
+
+  async function compare(name: SubjectName, kind: Kind, sides: Sides): Promise<string> {
+    const { own, bare } = await inTurn(bench, kind, sides).catch((error: Error) => ({
+      own: [{ noResult: error.message }],
+      bare: [],
+    }))
+    const ratios = own.map((outcome, i) => ratioOf(outcome, bare[i], bare[i + 1]))
+    foundOf(name, kind).outcomes.push(...own)
+    foundOf(name, kind).ratios.push(...ratios)
+    foundOf(YARDSTICK, kind).outcomes.push(...bare)
+    const shown = shownRatio(ratios.includes(undefined) ? undefined : median(ratios as number[]))
+    return `${kind} ${shownOutcome(medianOf(own))}, ${shown} of the bare route`
+  }
+
+  for (let i = 1; i <= bench.rounds; i++)
+    await withSubject(stores, YARDSTICK, { clients, captured }, async (bare) => {
+      await checkBareSendsTheSame(bare, captured)
+      for (const name of subjects.filter((one) => one !== YARDSTICK)) {
+        const shown = await withSubject(stores, name, { clients, captured }, async (subject) => {
+          if (name.startsWith('bare')) await checkBareSendsTheSame(subject, captured)
+          const all: string[] = []
+          for (const kind of kinds) all.push(await compare(name, kind, { subject, bare }))
+          return all.join('; ')
+        }).catch((error: Error) => {
+          for (const kind of kinds) foundOf(name, kind).outcomes.push({ noResult: error.message })
+          return `no result: ${error.message}`
+        })
+        bench.say(`round ${i} of ${bench.rounds}: ${SUBJECTS[name].label}: ${shown}`)
+      }
+    })
+  return subjects.map((name) => rowOf(name, kinds, foundOf))
 }
 
-function measureSubject(
-  bench: Bench,
-  name: SubjectName,
-  { captured, kinds }: { captured: Captured; kinds: readonly Kind[] },
-): Promise<Round> {
-  const { stores, clients } = bench
-  return withSubject(stores, name, { clients, captured }, async (subject) => {
-    if (name.startsWith('bare')) await checkBareSendsTheSame(subject, captured)
-    const round: Round = {}
-    // Introspection first: it leaves nothing behind that the other would have to work around.
-    if (kinds.includes('introspect')) round.introspect = await orNoResult(introspection(bench, subject))
-    if (kinds.includes('gateway')) round.gateway = await orNoResult(atGateway(bench, subject))
-    if (kinds.includes('issue')) round.issue = await orNoResult(issuing(bench, subject))
-    return round
-  })
+interface Sides {
+  readonly subject: Subject
+  readonly bare: Subject
 }
 
 export const introspection = async (bench: Bench, subject: Subject): Promise<Outcome> =>
   measure(bench, subject, await introspectTraffic(bench, subject), CONNECTIONS)
 
-const atGateway = async (bench: Bench, subject: Subject): Promise<Outcome> =>
-  measure(bench, subject, await gatewayTraffic(bench, subject), CONNECTIONS)
+/** Bare, subject, bare, subject, …, bare. Both run all the time; the one that is not asked has next to nothing to do. */
+async function inTurn(
+  bench: Bench,
+  kind: Kind,
+  { subject, bare }: Sides,
+): Promise<{ own: Outcome[]; bare: Outcome[] }> {
+  const { slices, seconds } = slicesOf(bench.seconds)
+  const traffics = new Map<Subject, Traffic>()
+  for (const one of [bare, subject]) traffics.set(one, await TRAFFIC[kind](bench, one))
+  const slice = async (one: Subject, forSeconds = seconds): Promise<Outcome> => {
+    const load = { traffic: traffics.get(one)!, connections: CONNECTIONS }
+    return (await loadFor(bench, one, [load], forSeconds))[0]!
+  }
+  for (const one of [bare, subject]) await slice(one, bench.warmUpSeconds)
+  const found = { own: [] as Outcome[], bare: [await slice(bare)] }
+  for (let i = 0; i < slices; i++) {
+    found.own.push(await slice(subject))
+    found.bare.push(await slice(bare))
+  }
+  return found
+}
 
 export const issuing = async (bench: Bench, subject: Subject): Promise<Outcome> =>
   measure(bench, subject, await issueTraffic(bench, subject), CONNECTIONS)
 
+function ratioOf(own: Outcome, before: Outcome | undefined, after: Outcome | undefined): number | undefined {
+  if (!isMeasured(own) || !isMeasured(before) || !isMeasured(after)) return undefined
+  return own.perSecond / ((before.perSecond + after.perSecond) / 2)
+}
+
 function rowOf(
   subject: SubjectName,
   kinds: readonly Kind[],
-  rounds: readonly Map<SubjectName, Round>[],
+  foundOf: (name: SubjectName, kind: Kind) => Found,
 ): ThroughputRow {
-  const own = rounds.map((round) => round.get(subject)!)
-  const ratios = kinds.map((kind) => [kind, ratioOf(subject, kind, rounds)] as const)
-  return {
-    subject,
-    rounds: own,
-    median: Object.fromEntries(kinds.map((kind) => [kind, medianOf(own.map((round) => round[kind]!))])),
-    ratio: Object.fromEntries(ratios.filter(([, ratio]) => ratio !== undefined)),
+  const row = { subject, slices: {}, median: {}, ratio: {} } as {
+    subject: SubjectName
+    slices: PerKind<Outcome[]>
+    median: PerKind<Outcome>
+    ratio: PerKind<number>
   }
-}
-
-function ratioOf(
-  subject: SubjectName,
-  kind: Kind,
-  rounds: readonly Map<SubjectName, Round>[],
-): number | undefined {
-  const ratios = rounds.map((round) => {
-    const [own, bare] = [round.get(subject)?.[kind], round.get(YARDSTICK)?.[kind]]
-    return isMeasured(own) && isMeasured(bare) ? own.perSecond / bare.perSecond : undefined
-  })
-  return ratios.includes(undefined) ? undefined : median(ratios as number[])
+  for (const kind of kinds) {
+    const { outcomes, ratios } = foundOf(subject, kind)
+    row.slices[kind] = outcomes
+    row.median[kind] = medianOf(outcomes)
+    if (subject === YARDSTICK) row.ratio[kind] = 1
+    else if (ratios.length > 0 && !ratios.includes(undefined)) row.ratio[kind] = median(ratios as number[])
+  }
+  return row
 }

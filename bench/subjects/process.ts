@@ -1,21 +1,25 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { MemoryUse, Ready, SubjectTask } from './protocol.ts'
+import type { ProcessUse, Ready, SubjectTask } from './protocol.ts'
 
 export const receiveTask = (): Promise<SubjectTask> =>
   new Promise((resolve) => process.once('message', (task) => resolve(task as SubjectTask)))
 
-/** Tells the runner that requests may come. From here on it also answers how much memory is held. */
+/** Tells the runner that requests may come. From here on it also answers what the process has used. */
 export function announce(ready: Omit<Ready, 'ready'>): void {
-  process.on('message', () => process.send!(memoryUse()))
+  process.on('message', () => process.send!(processUse()))
   // The runner is gone, however it ended.
   process.on('disconnect', () => process.exit(1))
   process.stdout.write(`${JSON.stringify({ ready: true, ...ready } satisfies Ready)}\n`)
 }
 
-const memoryUse = (): MemoryUse => ({
+const sum = ({ user, system }: NodeJS.CpuUsage): number => user + system
+
+const processUse = (): ProcessUse => ({
   rssBytes: process.memoryUsage.rss(),
   peakBytes: process.resourceUsage().maxRSS * 1024,
+  cpuMicros: sum(process.cpuUsage()),
+  mainMicros: sum(process.threadCpuUsage()),
 })
 
 export function endOnSignal(stop: () => unknown): void {

@@ -36,10 +36,13 @@ export interface Ready {
   readonly introspect: { readonly path: string; readonly body: string }
 }
 
-export interface MemoryUse {
+export interface ProcessUse {
   readonly rssBytes: number
   /** The most that the process has held since it started. */
   readonly peakBytes: number
+  /** Processor time since the start, user and system: of all threads, and of the one with the event loop. */
+  readonly cpuMicros: number
+  readonly mainMicros: number
 }
 
 export const TOKEN_SECONDS = 900

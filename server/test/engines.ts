@@ -24,6 +24,8 @@ export interface TestEngine {
   readonly name: 'SQLite' | 'PostgreSQL'
   /** Dropped after the test that made it, or after the file where a `beforeAll` did. */
   freshStore(): Promise<TestStore>
+  /** The same on the other engine. */
+  otherStore(): Promise<TestStore>
   /** A database on a fresh store. */
   open(options?: OpenOptions): Promise<Database>
   /** The JETON_* variables of a fresh store. */
@@ -85,14 +87,16 @@ function storeAt({ env, url, folder, remove }: Place): TestStore {
 }
 
 function createEngine(name: TestEngine['name'], made: TestStore[]): TestEngine {
-  const freshStore = async () => {
-    const store = storeAt(name === 'SQLite' ? sqlitePlace() : await postgresPlace())
+  const storeOn = async (engine: TestEngine['name']) => {
+    const store = storeAt(engine === 'SQLite' ? sqlitePlace() : await postgresPlace())
     made.push(store)
     return store
   }
+  const freshStore = () => storeOn(name)
   return {
     name,
     freshStore,
+    otherStore: () => storeOn(name === 'SQLite' ? 'PostgreSQL' : 'SQLite'),
     open: async (options) => (await freshStore()).open(options),
     settings: async () => (await freshStore()).env,
   }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chownSync, mkdtempSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,15 +16,21 @@ const START_TRIES = 20
 
 export interface PostgresServer {
   readonly port: number
+  /** Folder of its data. */
+  readonly data: string
   /** Address of a database in it. */
   url(database?: string): string
-  /** On the same port, with the same data. */
-  start(): Promise<void>
+  /** On the same port, with the same data; `settings` come on top, for this run. */
+  start(settings?: readonly string[]): Promise<void>
   /** Cuts the connections, rolls back what is open, writes everything down. */
   stop(): Promise<void>
   /** Like a power cut for the process: no goodbye, and recovery at the next start. */
   kill(): Promise<void>
   restart(): Promise<void>
+  /** Throws its data away and begins again as a copy of another server, which is stopped meanwhile; starts nothing. */
+  becomeStandbyOf(primary: PostgresServer): void
+  /** Ends the recovery of a standby: it takes writes from now on. */
+  promote(): void
   /** Stops it for good and removes the data. */
   remove(): Promise<void>
 }
@@ -81,11 +87,20 @@ function ready(child: ChildProcess): Promise<void> {
     // It goes on being read after that: a full pipe would stop the server.
     child.stderr!.on('data', (chunk: Buffer) => {
       said = (said + chunk).slice(-4_000)
-      if (!said.includes('ready to accept connections')) return
+      if (!/ready to accept (read-only )?connections/.test(said)) return
       clearTimeout(late)
       resolve()
     })
   })
+}
+
+/** A cold copy, since the binaries bring no `pg_basebackup`. */
+function copyAsStandby(from: PostgresServer, data: string): void {
+  rmSync(data, { recursive: true, force: true })
+  cpSync(from.data, data, { recursive: true, preserveTimestamps: true })
+  chmodSync(data, 0o700)
+  writeFileSync(join(data, 'standby.signal'), '')
+  if (AS_ROOT) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data])
 }
 
 function gone(child: ChildProcess): Promise<void> {
@@ -136,9 +151,12 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
   ]
   let child: ChildProcess | undefined
 
-  async function start(): Promise<void> {
+  /** Set where it follows another: remembered, so that it goes on doing so after a restart until it is promoted. */
+  let following: readonly string[] = []
+
+  async function start(extra: readonly string[] = []): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      child = launch(binaries, data, settings)
+      child = launch(binaries, data, [...settings, ...following, ...extra])
       watch.runs(child.pid)
       try {
         return await ready(child)
@@ -158,6 +176,21 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
   await start()
   return {
     port,
+    data,
+    becomeStandbyOf(primary) {
+      copyAsStandby(primary, data)
+      following = [`primary_conninfo=host=127.0.0.1 port=${primary.port} user=jeton application_name=standby`]
+    },
+    promote() {
+      const flags = ['promote', '-D', data, '-w', '-t', '30']
+      const { status, stderr } = spawnSync(join(binaries, 'bin', 'pg_ctl'), flags, {
+        ...IDENTITY,
+        cwd: '/',
+        encoding: 'utf8',
+      })
+      if (status !== 0) throw new Error(`pg_ctl promote failed: ${stderr}`)
+      following = []
+    },
     url: (database = 'postgres') => `postgres://jeton@127.0.0.1:${port}/${database}`,
     start,
     stop: () => end('SIGINT'),

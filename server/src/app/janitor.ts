@@ -5,7 +5,11 @@ import { forgetOldKeys } from '../features/idempotency/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
 import { deleteTokensOfProject, removeOldTokens } from '../features/tokens/index.ts'
-import { deleteDestinationsOfProject, forgetPreviousSecrets } from '../features/webhooks/index.ts'
+import {
+  deleteDestinationsOfProject,
+  forgetPreviousSecrets,
+  forgetSkips,
+} from '../features/webhooks/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import { deleteLoyaltyOfProject } from './loyalty.ts'
 
@@ -23,7 +27,10 @@ export async function removeOld({ db, refusals, retention }: Deps, now: number):
   await removeOldTokens(db, now)
   await refusals.forgetOld()
   await forgetOldKeys(db, now)
-  await db.transaction((tx) => forgetPreviousSecrets(tx, now))
+  await db.transaction(async (tx) => {
+    await forgetPreviousSecrets(tx, now)
+    await forgetSkips(tx)
+  })
   for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS)) {
     await removeDeliveriesOfProject(db, id)
     await removeEventsOfProject(db, id)

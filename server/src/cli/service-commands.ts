@@ -59,4 +59,39 @@ export function addServiceCommands(program: Command, io: Io): void {
       const healthy = await (await import('./doctor/doctor.ts')).doctor(io, options)
       if (!healthy) throw new ExitWith(EXIT.configuration)
     })
+
+  program
+    .command('backup')
+    .summary('copy the whole store into a file, while the service runs')
+    .description(
+      'Copies everything that the store holds at one moment into one file, while the service runs. The file can be restored into SQLite and PostgreSQL alike.',
+    )
+    .argument('<file>', 'where to write it; never over another')
+    .option('--json', 'for programs')
+    .addHelpText(
+      'after',
+      exampleText([
+        'jeton backup jeton-2026-01-15.backup',
+        'JETON_DATABASE_URL=postgres://… jeton backup /mnt/a.backup',
+      ]),
+    )
+    .action(async (file, options) => (await import('./backup.ts')).backup(io, file, options))
+
+  program
+    .command('restore')
+    .summary('make a store from such a file; the service must not run')
+    .description(
+      'Makes the store that the settings name what it was when the backup was taken. Every token is dead afterwards. The service must not run meanwhile.',
+    )
+    .argument('<file>', 'written by jeton backup, from SQLite or PostgreSQL')
+    .option('--replace', 'lose what the store holds now')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      exampleText([
+        'JETON_DATA_DIR=/var/lib/jeton jeton restore jeton-2026-01-15.backup',
+        'JETON_DATABASE_URL=postgres://… jeton restore from-sqlite.backup   # moves to PostgreSQL',
+      ]),
+    )
+    .action(async (file, options) => (await import('./restore.ts')).restoreStore(io, file, options))
 }

@@ -6,10 +6,13 @@ import { type Receiver, startReceiver } from '../receiver.ts'
 import { rush } from '../redemption-rush.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { clientOf, OPERATOR, type Pair } from '../service.ts'
+import { rounds, TEST_TIMEOUT_MS } from './form.ts'
+import { report as reportRow } from './report.ts'
 
 const EVENTS = 2_000
 const AT_ONCE = 50
-const KILLS = 12
+/** In the gate; in the long form as many as fit into its minutes. */
+const KILLS = 6
 /** What one process has in flight to one destination at most; only that may be sent again after it was killed. */
 const SHARE_MOST = 64
 const ENV = {
@@ -41,84 +44,97 @@ eachEngine((engine) => {
   ]
 
   describe.each(layouts)('$name, killed again and again', ({ service, workers }) => {
-    test('lose no event, and send twice only what was in flight', async () => {
-      const store = await engine.freshStore()
-      receiver = await startReceiver()
-      const env = { ...store.env, ...ENV }
-      let url = ''
+    test(
+      'lose no event, and send twice only what was in flight',
+      async () => {
+        const store = await engine.freshStore()
+        receiver = await startReceiver()
+        const env = { ...store.env, ...ENV }
+        let url = ''
 
-      async function startService(): Promise<Running> {
-        const started = await serveBinary({ home, env, args: service })
-        running.add(started)
-        url = started.url
-        return started
-      }
-      async function startWorker(): Promise<Running> {
-        const started = runBinary({ home, env, args: ['worker'] })
-        running.add(started)
-        await started.printed(/sending events/)
-        return started
-      }
-
-      const places = [{ start: startService, now: await startService() }]
-      const client = clientOf(url)
-      const project = await client.project('Club')
-      const pair: Pair = await client.key(project.id)
-      const target = { target_url: receiver.url, events: ['customer.reward_redemptions.completed'] }
-      await client.manage('POST', `/projects/${project.id}/webhooks`, target)
-      for (let i = 0; i < workers; i++) places.push({ start: startWorker, now: await startWorker() })
-
-      const acknowledged = new Set<string>()
-      /** Again and again, since a report under the same id makes one event. */
-      async function report(): Promise<void> {
-        let left = Array.from({ length: EVENTS }, (_, i) => `r-${i}`)
-        while (left.length > 0) {
-          const now = left.slice(0, AT_ONCE)
-          const sent = now.map((source_id) => ({
-            url,
-            path: '/redemptions/rewards',
-            body: { source_id, data: redemptionData() },
-          }))
-          const answers = await rush(pair, sent)
-          for (const { status, body } of answers) if (status === 200) acknowledged.add(body.event_id)
-          left = [...left.slice(AT_ONCE), ...now.filter((_, i) => answers[i]!.status !== 200)]
+        async function startService(): Promise<Running> {
+          const started = await serveBinary({ home, env, args: service })
+          running.add(started)
+          url = started.url
+          return started
         }
-      }
-      const progress = () => acknowledged.size + receiver.received.length
-      async function killing(): Promise<void> {
-        for (let kill = 0; kill < KILLS; kill++) {
-          // After more and less of the work each time, so that over the rounds it falls into every part of it.
-          const next = Math.min(progress() + 20 + ((kill * 37) % 150), 2 * EVENTS)
-          while (progress() < next) await new Promise((resolve) => setTimeout(resolve, 1 + (kill % 5)))
-          const place = places[kill % places.length]!
-          await place.now.stop('SIGKILL')
-          running.delete(place.now)
-          place.now = await place.start()
+        async function startWorker(): Promise<Running> {
+          const started = runBinary({ home, env, args: ['worker'] })
+          running.add(started)
+          await started.printed(/sending events/)
+          return started
         }
-      }
-      await Promise.all([report(), killing()])
 
-      expect(acknowledged.size).toBe(EVENTS)
-      const db = await store.open()
-      const undelivered = () =>
-        db
-          .read<DeliveryTables>()
-          .selectFrom('deliveries')
-          .select('id')
-          .where('status', '<>', 'delivered')
-          .limit(1)
-          .execute()
-      const arrived = () => new Set(receiver.received.map(({ payload }) => payload.event.id))
-      // What was claimed by who was killed falls due when its lease ends.
-      while (arrived().size < EVENTS || (await undelivered()).length > 0)
-        await new Promise((resolve) => setTimeout(resolve, 200))
-      expect(arrived()).toEqual(acknowledged)
+        const places = [{ start: startService, now: await startService() }]
+        const client = clientOf(url)
+        const project = await client.project('Club')
+        const pair: Pair = await client.key(project.id)
+        const target = { target_url: receiver.url, events: ['customer.reward_redemptions.completed'] }
+        await client.manage('POST', `/projects/${project.id}/webhooks`, target)
+        for (let i = 0; i < workers; i++) places.push({ start: startWorker, now: await startWorker() })
 
-      const byId = Map.groupBy(receiver.received, ({ headers }) => headers['webhook-id'])
-      expect(byId.size).toBe(EVENTS)
-      for (const same of byId.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1)
-      const twice = receiver.received.length - EVENTS
-      expect(twice).toBeLessThanOrEqual(KILLS * SHARE_MOST)
-    }, 240_000)
+        let kills = 0
+        const acknowledged = new Set<string>()
+        /** Again and again, since a report under the same id makes one event. */
+        async function reportAll(): Promise<void> {
+          let left = Array.from({ length: EVENTS }, (_, i) => `r-${i}`)
+          while (left.length > 0) {
+            const now = left.slice(0, AT_ONCE)
+            const sent = now.map((source_id) => ({
+              url,
+              path: '/redemptions/rewards',
+              body: { source_id, data: redemptionData() },
+            }))
+            const answers = await rush(pair, sent)
+            for (const { status, body } of answers) if (status === 200) acknowledged.add(body.event_id)
+            left = [...left.slice(AT_ONCE), ...now.filter((_, i) => answers[i]!.status !== 200)]
+          }
+        }
+        const progress = () => acknowledged.size + receiver.received.length
+        async function killing(): Promise<void> {
+          for (const kill of rounds(KILLS)) {
+            kills++
+            // After more and less of the work each time, so that over the rounds it falls into every part of it.
+            const next = Math.min(progress() + 20 + ((kill * 37) % 150), 2 * EVENTS)
+            while (progress() < next) await new Promise((resolve) => setTimeout(resolve, 1 + (kill % 5)))
+            const place = places[kill % places.length]!
+            await place.now.stop('SIGKILL')
+            running.delete(place.now)
+            place.now = await place.start()
+          }
+        }
+        await Promise.all([reportAll(), killing()])
+
+        expect(acknowledged.size).toBe(EVENTS)
+        const db = await store.open()
+        const undelivered = () =>
+          db
+            .read<DeliveryTables>()
+            .selectFrom('deliveries')
+            .select('id')
+            .where('status', '<>', 'delivered')
+            .limit(1)
+            .execute()
+        const arrived = () => new Set(receiver.received.map(({ payload }) => payload.event.id))
+        // What was claimed by who was killed falls due when its lease ends.
+        while (arrived().size < EVENTS || (await undelivered()).length > 0)
+          await new Promise((resolve) => setTimeout(resolve, 200))
+        expect(arrived()).toEqual(acknowledged)
+
+        const byId = Map.groupBy(receiver.received, ({ headers }) => headers['webhook-id'])
+        expect(byId.size).toBe(EVENTS)
+        for (const same of byId.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1)
+        const twice = receiver.received.length - EVENTS
+        expect(twice).toBeLessThanOrEqual(kills * SHARE_MOST)
+        reportRow('fault', {
+          fault: workers > 0 ? 'service or worker killed while sending' : 'service killed while sending',
+          engine: engine.name,
+          times: kills,
+          events: EVENTS,
+          lost: EVENTS - arrived().size,
+        })
+      },
+      TEST_TIMEOUT_MS,
+    )
   })
 })

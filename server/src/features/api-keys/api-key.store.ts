@@ -140,6 +140,29 @@ export async function markKeysDeleted(tx: Transaction, projectId: string): Promi
   await tx.wake(KEYS_CHANGED)
 }
 
+/**
+ * After a restore: whatever was issued before is dead, also in a cache that has seen more than the backup knows. So epoch
+ * and version become the time, in milliseconds, which is more than any number of changes since can have made of them.
+ */
+export async function outliveEveryToken(tx: Transaction): Promise<void> {
+  const now = await tx.now()
+  const beyond = (column: 'epoch' | 'version') =>
+    sql<number>`case when ${sql.ref(column)} < ${now} then cast(${now} as bigint) else ${sql.ref(column)} + 1 end`
+  await tx
+    .write<ApiKeyTables>()
+    .updateTable('api_keys')
+    .set({
+      epoch: beyond('epoch'),
+      version: beyond('version'),
+      changed_at: now,
+      // None, so that the next request counts.
+      credits: 0,
+      full_until: null,
+    })
+    .execute()
+  await tx.wake(KEYS_CHANGED)
+}
+
 export interface KeyUse {
   readonly projectId: string
   readonly id: string

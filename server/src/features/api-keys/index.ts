@@ -13,6 +13,7 @@ export {
   listKeysChangedSince,
   lockApiKey,
   markKeysDeleted,
+  outliveEveryToken,
   saveKeyUse,
 } from './api-key.store.ts'
 export { judgeSecret, permissionsOf, type SecretVerdict, whitelistOf } from './api-key.ts'

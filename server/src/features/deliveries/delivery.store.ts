@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
 import {
   type DestinationRow,
@@ -7,24 +7,38 @@ import {
   listReleased,
 } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables, PublicationRow } from './delivery.ts'
+import { LEASE_MS } from './exchange.ts'
 
 /** Topic of the wake-up after deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
 
 /** SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535. */
 const ROWS_AT_ONCE = 500
+/** Of one statement: publications carry what callers put into metadata. */
+const BYTES_AT_ONCE = 1024 * 1024
 
-function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) yield rows.slice(i, i + ROWS_AT_ONCE)
+function* statements<T>(rows: readonly T[], bytesOf: (row: T) => number): Generator<readonly T[]> {
+  let some: T[] = []
+  let bytes = 0
+  for (const row of rows) {
+    if (some.length === ROWS_AT_ONCE || (some.length > 0 && bytes + bytesOf(row) > BYTES_AT_ONCE)) {
+      yield some
+      some = []
+      bytes = 0
+    }
+    some.push(row)
+    bytes += bytesOf(row)
+  }
+  if (some.length > 0) yield some
 }
 
 export async function insertDeliveries(tx: Transaction, rows: readonly DeliveryRow[]): Promise<void> {
-  for (const some of chunks(rows))
+  for (const some of statements(rows, ({ head, tail }) => head.length + tail.length))
     await tx.write<DeliveryTables>().insertInto('deliveries').values(some).execute()
 }
 
 export async function insertPublications(tx: Transaction, rows: readonly PublicationRow[]): Promise<void> {
-  for (const some of chunks(rows))
+  for (const some of statements(rows, ({ data }) => data.length))
     await tx.write<DeliveryTables>().insertInto('publications').values(some).execute()
 }
 
@@ -50,7 +64,7 @@ async function makeSomeDue(tx: Transaction, { project_id, id }: DestinationRow):
     .where('project_id', '=', project_id)
     .where('destination_id', '=', id)
     .where('next_attempt_at', '>', now)
-    .where('claim_id', 'is', null)
+    .where((eb) => isNotBeingSent(eb, now))
     .limit(ROWS_AT_ONCE)
   const { numUpdatedRows } = await tx
     .write<DeliveryTables>()
@@ -58,9 +72,16 @@ async function makeSomeDue(tx: Transaction, { project_id, id }: DestinationRow):
     .set({ next_attempt_at: now })
     .where('project_id', '=', project_id)
     .where('id', 'in', waiting)
+    // Once more: it may have been claimed while this waited for its row.
+    .where('next_attempt_at', '>', now)
+    .where((eb) => isNotBeingSent(eb, now))
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }
+
+/** A lease lies at most this far ahead. One that lies further was given before the clock was set back, and is over. */
+const isNotBeingSent = (eb: ExpressionBuilder<DeliveryTables, 'deliveries'>, now: number) =>
+  eb.or([eb('claim_id', 'is', null), eb('next_attempt_at', '>', now + LEASE_MS)])
 
 /** More than this many in one queue are not counted one by one. */
 const COUNTED_MOST = 1_000

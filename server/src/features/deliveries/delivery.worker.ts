@@ -17,30 +17,32 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
     { clock, log },
     { name: 'delivery', everyMs: POLL_EVERY_MS, run: () => dispatcher.run() },
   )
-  const fanning = startPeriodic(
-    { clock, log },
-    { name: 'fan-out', everyMs: POLL_EVERY_MS, run: () => spread(deps, sending.soon) },
-  )
+  let stopped = false
+  /** Sending begins with the first batch, not after the last. */
+  async function fanOutAll(): Promise<void> {
+    while (!stopped && (await fanOut(deps)) > 0) sending.soon()
+  }
+  async function release(): Promise<void> {
+    if (await releaseHeld(db)) sending.soon()
+  }
+  const fanning = startPeriodic({ clock, log }, { name: 'fan-out', everyMs: POLL_EVERY_MS, run: fanOutAll })
+  const releasing = startPeriodic({ clock, log }, { name: 'release', everyMs: POLL_EVERY_MS, run: release })
   const watching = watchBacklog(deps)
   dispatcher.onEnded = sending.soon
   const stopWakes = [
     db.onWake(EVENTS_WRITTEN, fanning.soon),
-    db.onWake(DESTINATIONS_CHANGED, fanning.soon),
+    db.onWake(DESTINATIONS_CHANGED, releasing.soon),
     db.onWake(DELIVERIES_DUE, sending.soon),
   ]
   return {
     async stop() {
+      stopped = true
+      dispatcher.stopClaiming()
       for (const stopWake of stopWakes) stopWake()
-      await Promise.all([watching.stop(), fanning.stop(), sending.stop()])
+      await Promise.all([watching, fanning, releasing, sending].map((job) => job.stop()))
       await dispatcher.finish()
     },
   }
-}
-
-/** Sending begins with the first batch, not after the last. */
-async function spread(deps: DeliveryDeps, due: () => void): Promise<void> {
-  if (await releaseHeld(deps.db)) due()
-  while ((await fanOut(deps)) > 0) due()
 }
 
 function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {

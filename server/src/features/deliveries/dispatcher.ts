@@ -16,6 +16,16 @@ const LEASE_LEFT_LEAST_MS = 12_000
 /** Supervisors kill after ten seconds. */
 const FINISH_WITHIN_MS = 8_000
 
+/**
+ * Claimed at once: what is learned from these sends counts for the next, so that a crowd of new destinations that all
+ * hang cannot take every place in one go.
+ */
+const CLAIMED_MOST = 128
+/** Of bodies in flight; each costs about four times its length. */
+const BYTES_MOST = 32 * 1024 * 1024
+/** Until bodies have been seen. */
+const TYPICAL_BYTES = 8 * 1024
+
 const FROM_THE_START: DestinationId = { project_id: '', id: '' }
 
 export interface DeliveryDeps {
@@ -24,6 +34,8 @@ export interface DeliveryDeps {
   readonly log: Log
   readonly metrics: Metrics
   readonly random: RandomBytes
+  /** Without the key to the secrets nothing can be signed. */
+  readonly maySend: boolean
   send(delivery: OutgoingDelivery): Promise<SendResult>
 }
 
@@ -37,6 +49,11 @@ export class Dispatcher {
   readonly #measure: (sending: Sending, result: SendResult, now: number) => void
   #ended: Ended[] = []
   #after = FROM_THE_START
+  #lapFromTheStart = true
+  #bytesInFlight = 0
+  /** The longest of the last claim. */
+  #bodyBytes = TYPICAL_BYTES
+  #stopping = false
   /** The store's clock, less the monotonic one. */
   #storeOffset = 0
   /** Called after each send. */
@@ -49,11 +66,21 @@ export class Dispatcher {
     deps.metrics.gauge('jeton_deliveries_in_flight', 'Sends under way in this process.', inFlight)
   }
 
-  /** Until there is nothing to settle and nothing due that there is room for. */
+  /** Until there is nothing to settle, and one look at every queue has found nothing more that there is room for. */
   async run(): Promise<void> {
     let mayFindMore: boolean
-    do mayFindMore = await this.#exchange(this.#shares.free)
-    while (mayFindMore || this.#ended.length > 0)
+    do mayFindMore = await this.#exchange(this.#room())
+    while (!this.#stopping && (mayFindMore || this.#ended.length > 0))
+  }
+
+  stopClaiming(): void {
+    this.#stopping = true
+  }
+
+  #room(): number {
+    if (this.#stopping || !this.#deps.maySend) return 0
+    const bytesLeft = BYTES_MOST - this.#bytesInFlight
+    return Math.max(0, Math.min(this.#shares.free, CLAIMED_MOST, Math.ceil(bytesLeft / this.#bodyBytes)))
   }
 
   /** Waits for what is in flight and settles it. What takes too long falls due again when its lease ends. */
@@ -72,6 +99,7 @@ export class Dispatcher {
   async #exchange(most: number): Promise<boolean> {
     const { clock, random } = this.#deps
     const ended = this.#ended
+    if (most === 0 && ended.length === 0) return false
     this.#ended = []
     const claimId = newId(random, '')
     const askedAt = clock.monotonic()
@@ -83,10 +111,19 @@ export class Dispatcher {
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claimId)
-    const sawAll = out.next === null && this.#after === FROM_THE_START
-    this.#after = out.next ?? FROM_THE_START
+    const mayFindMore = most > 0 && this.#goOn(out.next)
     await this.#disable(ended)
-    return !sawAll && this.#shares.free > 0
+    return mayFindMore
+  }
+
+  /** Where the next walk begins. False after one from the first queue to the last: who is due then has no room. */
+  #goOn(next: DestinationId | null): boolean {
+    if (this.#after === FROM_THE_START) this.#lapFromTheStart = true
+    this.#after = next ?? FROM_THE_START
+    if (next !== null) return this.#room() > 0
+    const sawAll = this.#lapFromTheStart
+    this.#lapFromTheStart = false
+    return !sawAll && this.#room() > 0
   }
 
   #exchangeWithStore(ended: readonly Ended[], claim: { id: string; most: number }): Promise<ExchangeOutput> {
@@ -102,35 +139,52 @@ export class Dispatcher {
   #begin({ deliveries, events, destinations }: ExchangeOutput, claimId: string): void {
     const eventOf = new Map(events.map((event) => [event.id, event]))
     const destinationOf = new Map(destinations.map((destination) => [destination.id, destination]))
+    let longest = 0
     for (const delivery of deliveries) {
-      const event = eventOf.get(delivery.event_id)!
-      const destination = destinationOf.get(delivery.destination_id)!
-      this.#shares.begin(destination)
-      void this.#send({ claimId, delivery, event, destination })
+      const event = eventOf.get(delivery.event_id)
+      const destination = destinationOf.get(delivery.destination_id)
+      // Removed between the claim and the reading: there is nothing left to send.
+      if (!event || !destination) continue
+      const body = payloadOf(delivery, event.data)
+      longest = Math.max(longest, body.length)
+      void this.#send({ claimId, delivery, event, destination }, body)
     }
+    if (longest > 0) this.#bodyBytes = longest
   }
 
   #storeNow = (): number => Math.round(this.#storeOffset + this.#deps.clock.monotonic())
 
-  async #send(sending: Sending): Promise<void> {
+  async #send(sending: Sending, body: string): Promise<void> {
     const { delivery, event, destination } = sending
     const startedAt = this.#storeNow()
-    const result = await this.#deps.send({
-      deliveryId: delivery.id,
-      kind: event.kind,
-      attempt: delivery.attempts_made + 1,
-      body: payloadOf(delivery, event.data),
-      destination,
-      nowMs: startedAt,
-    })
+    this.#shares.begin(destination)
+    this.#bytesInFlight += body.length
+    const result = await this.#deps
+      .send({
+        deliveryId: delivery.id,
+        kind: event.kind,
+        attempt: delivery.attempts_made + 1,
+        body,
+        destination,
+        nowMs: startedAt,
+      })
+      .catch((error) => this.#unsent(delivery.id, error))
     const now = this.#storeNow()
+    this.#bytesInFlight -= body.length
     this.#measure(sending, result, now)
     this.#end(settled(this.#deps, sending, { result, startedAt, now }))
   }
 
+  /** A bug of ours costs one attempt of one delivery an hour, and not the process. */
+  #unsent(delivery: string, err: unknown): SendResult {
+    this.#deps.log.error({ err, delivery }, 'bug: not sent')
+    const error = 'not sent: an error inside Jeton, which is in its log'
+    return { durationMs: 0, status: null, responseBody: null, error, outcome: 'unsent', retryAfterMs: null }
+  }
+
   /** Its place is free at once, so that the exchange which settles it can claim the next. */
   #end(ended: Ended): void {
-    this.#shares.end(ended.destination, ended.succeeded)
+    this.#shares.end(ended.destination, ended)
     this.#ended.push(ended)
     this.onEnded()
   }

@@ -1,8 +1,9 @@
 import type { SqlConnection } from '../../platform/database/index.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
 import {
   type Claimed,
+  type ClaimedDestination,
   type ClaimedEvent,
+  DESTINATION_COLUMNS,
   type ExchangeInput,
   type ExchangeOutput,
   LEASE_MS,
@@ -54,17 +55,19 @@ with recursive walk(project_id, destination_id, n) as (
   where w.n < ${WALK_MOST}
 ),
 clock as (select jeton_now() as now),
-rooms as (select * from json_to_recordset($3::text::json) as r(project_id text, id text, room bigint)),
+rooms as materialized (select $3::text::jsonb as of),
 found as (
-  select w.project_id, x.id, x.due, w.n from walk w
-  join destinations d
-    on d.project_id = w.project_id and d.id = w.destination_id and d.active = 1 and d.deleted_at is null
-  left join rooms r on r.project_id = w.project_id and r.id = w.destination_id
+  select w.project_id, w.destination_id, x.id, x.due, w.n from rooms cross join walk w
+  -- One at a time, in the order of the walk: a join would begin with the destinations, and the limit cut anywhere.
+  cross join lateral (
+    select 1 from destinations d
+    where d.project_id = w.project_id and d.id = w.destination_id and d.active = 1 and d.deleted_at is null offset 0
+  ) d
   cross join lateral (
     select id, next_attempt_at as due from deliveries
     where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
       and next_attempt_at <= (select now from clock)
-    order by next_attempt_at limit coalesce(r.room, $4::bigint) for update skip locked
+    order by next_attempt_at limit coalesce((rooms.of ->> w.destination_id)::bigint, $4::bigint) for update skip locked
   ) x
   limit $5::bigint
 ),
@@ -75,9 +78,11 @@ taken as (
     d.first_attempt_at, f.n, f.due
 ),
 reached as (
-  select project_id, destination_id, n from walk
-  where (select count(*) from found) < $5::bigint or n <= (select max(n) from found)
-  order by n desc limit 1
+  (select project_id, destination_id, n from found
+   where (select count(*) from found) >= $5::bigint order by n desc limit 1)
+  union all
+  (select project_id, destination_id, n from walk
+   where (select count(*) from found) < $5::bigint order by n desc limit 1)
 )
 select t.*, (select now from clock) as now, r.project_id as reached_project, r.destination_id as reached_id,
   (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end
@@ -88,8 +93,8 @@ const EVENTS = `
 select e.project_id, e.id, e.kind, e.data, e.created_at
 from unnest($1::text[], $2::text[]) as a(project_id, id) join events e on e.project_id = a.project_id and e.id = a.id`
 const DESTINATIONS = `
-select d.* from unnest($1::text[], $2::text[]) as a(project_id, id)
-join destinations d on d.project_id = a.project_id and d.id = a.id`
+select ${DESTINATION_COLUMNS.map((column) => `d.${column}`).join(', ')}
+from unnest($1::text[], $2::text[]) as a(project_id, id) join destinations d on d.project_id = a.project_id and d.id = a.id`
 
 interface Taken extends Omit<Claimed, 'id'> {
   readonly id: string | null
@@ -109,7 +114,7 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
   const claiming = sql.send<Taken>(CLAIM, [
     claim.after.project_id,
     claim.after.id,
-    JSON.stringify(claim.rooms),
+    JSON.stringify(Object.fromEntries(claim.rooms.map(({ id, room }) => [id, room]))),
     claim.share,
     claim.most,
     claim.id,
@@ -142,4 +147,4 @@ const eventsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
   sql.send<ClaimedEvent>(EVENTS, distinct(rows, 'event_id'))
 
 const destinationsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
-  sql.send<DestinationRow>(DESTINATIONS, distinct(rows, 'destination_id'))
+  sql.send<ClaimedDestination>(DESTINATIONS, distinct(rows, 'destination_id'))

@@ -1,6 +1,12 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
-import { type ClaimedEvent, type DestinationId, LEASE_MS, WALK_MOST } from './exchange.ts'
+import {
+  type ClaimedDestination,
+  type ClaimedEvent,
+  DESTINATION_COLUMNS,
+  type DestinationId,
+  LEASE_MS,
+  WALK_MOST,
+} from './exchange.ts'
 import {
   CLAIMED,
   type ClaimedValues,
@@ -56,8 +62,8 @@ const NEXT_PROJECT = `${QUEUE} and project_id > ? ${IN_ORDER}`
 const DUE = `select ${CLAIMED.join(', ')} from deliveries
   where status = 'pending' and project_id = ? and destination_id = ? and next_attempt_at <= ?
   order by next_attempt_at limit ?`
-const DESTINATION =
-  'select * from destinations where project_id = ? and id = ? and active = 1 and deleted_at is null'
+const DESTINATION = `select ${DESTINATION_COLUMNS.join(', ')} from destinations
+  where project_id = ? and id = ? and active = 1 and deleted_at is null`
 
 interface Queue extends DestinationId {
   /** When its oldest delivery is due. */
@@ -69,13 +75,13 @@ const keyOf = (...parts: string[]): string => parts.join(' ')
 function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessage): ExchangeReply {
   const rooms = new Map(asked.rooms.map(({ project_id, id, room }) => [keyOf(project_id, id), room]))
   const deliveries: ClaimedValues[] = []
-  const destinations: DestinationRow[] = []
+  const destinations: ClaimedDestination[] = []
   const take = prepare(
     'update deliveries set claim_id = ?, next_attempt_at = ? where project_id = ? and id = ?',
   )
 
   function takeFrom({ project_id, id }: DestinationId, room: number): void {
-    const destination = prepare(DESTINATION).get(project_id, id) as DestinationRow | undefined
+    const destination = prepare(DESTINATION).get(project_id, id) as ClaimedDestination | undefined
     if (!destination) return
     const read = prepare(DUE)
     read.setReturnArrays(true)

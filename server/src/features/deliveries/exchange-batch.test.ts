@@ -8,7 +8,13 @@ import { type EventTables, writeEvent } from '../events/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import { readBacklog, releaseHeld } from './delivery.store.ts'
 import type { DeliveryTables } from './delivery.ts'
-import { type ExchangeInput, type ExchangeOutput, LEASE_MS, type Settlement } from './exchange.ts'
+import {
+  type DestinationId,
+  type ExchangeInput,
+  type ExchangeOutput,
+  LEASE_MS,
+  type Settlement,
+} from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
 import { fanOut } from './fan-out.ts'
 
@@ -173,6 +179,22 @@ eachEngine((engine) => {
       expect(second.next).toBeNull()
     })
 
+    test('serves one destination after the other, whatever the order in which they were made', async () => {
+      const { run, destination, event, fanOut } = await prepared(engine)
+      const ids = Array.from({ length: 30 }, (_, i) => `wh_${String((i * 17) % 30).padStart(2, '0')}`)
+      for (const id of ids) await destination('proj_a', id)
+      for (let i = 0; i < 3; i++) await event('proj_a', `evcus_${i}`)
+      await fanOut()
+      const served: string[] = []
+      let after: DestinationId | null = START
+      while (after) {
+        const claimed: ExchangeOutput = await run({ claim: { most: 2, share: 1, after } })
+        served.push(...claimed.deliveries.map(({ destination_id }) => destination_id))
+        after = claimed.next
+      }
+      expect(served).toEqual(ids.toSorted())
+    })
+
     test('leaves out what is held, cancelled or not yet due', async () => {
       const { run, destination, event, fanOut, update, db } = await prepared(engine)
       await destination('proj_a', 'wh_1')
@@ -280,7 +302,8 @@ eachEngine((engine) => {
       const later = (await storeTime(db)) + 3_600_000
       const [one, two] = await deliveries()
       await update('deliveries', { next_attempt_at: later }, one!.id)
-      await update('deliveries', { next_attempt_at: later, claim_id: 'someone' }, two!.id)
+      const leased = (await storeTime(db)) + LEASE_MS / 2
+      await update('deliveries', { next_attempt_at: leased, claim_id: 'someone' }, two!.id)
       expect(await releaseHeld(db)).toBe(false)
       await update('destinations', { released_at: 1 })
       expect(await releaseHeld(db)).toBe(true)

@@ -72,11 +72,30 @@ export interface ClaimedEvent {
   readonly created_at: number
 }
 
+/** Everything that sending needs; `skips` may be long, and it does not. */
+export const DESTINATION_COLUMNS = [
+  ...[
+    'project_id',
+    'id',
+    'kind',
+    'name',
+    'campaign_id',
+    'event_name',
+    'headers',
+    'target_url',
+    'events',
+    'active',
+  ],
+  ...['disabled_reason', 'description', 'secret', 'secret_last4', 'previous_secret', 'previous_until'],
+  ...['failing_since', 'released_at', 'created_at', 'updated_at', 'deleted_at'],
+]
+export type ClaimedDestination = Omit<DestinationRow, 'skips'>
+
 export interface ExchangeOutput {
   readonly now: number
   readonly deliveries: readonly Claimed[]
   readonly events: readonly ClaimedEvent[]
-  readonly destinations: readonly DestinationRow[]
+  readonly destinations: readonly ClaimedDestination[]
   /** Where the next walk goes on; null when this one came to the end. */
   readonly next: DestinationId | null
 }

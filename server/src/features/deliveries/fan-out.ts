@@ -2,17 +2,18 @@ import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import { claimWaitingEvents, type EventRow, markFannedOut } from '../events/index.ts'
+import { claimWaitingEvents, type EventHead, findEvent, markFannedOut } from '../events/index.ts'
 import { type DestinationRow, eventsOf, listLiveDestinations } from '../webhooks/index.ts'
 import { insertDeliveries, insertPublications } from './delivery.store.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
-import { fieldsOf, makePublication } from './publication.ts'
+import { type Fields, fieldsOf, makePublication } from './publication.ts'
 
 /** Events that one transaction takes. */
 const EVENTS_AT_ONCE = 200
 /** No further event is begun in a transaction that has written this many: the one writer of SQLite is not held for long. */
 const DELIVERIES_AT_ONCE = 2_000
+const BYTES_AT_ONCE = 8 * 1024 * 1024
 
 interface Deps {
   readonly db: Database
@@ -32,13 +33,17 @@ async function fanOutSome(deps: Deps, tx: Transaction): Promise<number> {
   const now = await tx.now()
   const deliveries: DeliveryRow[] = []
   const publications: PublicationRow[] = []
+  let bytes = 0
   let done = 0
   for (const event of events) {
-    if (deliveries.length >= DELIVERIES_AT_ONCE) break
-    for (const destination of subscribers(event)) {
-      const made = makeDelivery(deps, { event, destination, now })
-      deliveries.push(made.delivery)
-      if (made.publication) publications.push(made.publication)
+    if (deliveries.length >= DELIVERIES_AT_ONCE || bytes >= BYTES_AT_ONCE) break
+    const destinations = subscribers(event)
+    const fields = await fieldsFor(tx, event, destinations)
+    for (const destination of destinations) {
+      const { delivery, publication } = makeDelivery(deps, { event, destination, fields, now })
+      deliveries.push(delivery)
+      if (publication) publications.push(publication)
+      bytes += delivery.tail.length
     }
     done++
   }
@@ -48,7 +53,17 @@ async function fanOutSome(deps: Deps, tx: Transaction): Promise<number> {
   return done
 }
 
-const projectsOf = (events: readonly EventRow[]): string[] => [
+/** Only publications need what an event tells, which may be long; the rest goes from the store to the receiver. */
+async function fieldsFor(
+  tx: Transaction,
+  { project_id, id }: EventHead,
+  destinations: readonly DestinationRow[],
+): Promise<Fields | undefined> {
+  if (!destinations.some(({ kind }) => kind === 'distribution')) return undefined
+  return fieldsOf((await findEvent(tx, project_id, id))!)
+}
+
+const projectsOf = (events: readonly EventHead[]): string[] => [
   ...new Set(events.map(({ project_id }) => project_id)),
 ]
 
@@ -60,7 +75,7 @@ function subscribersIn(destinations: readonly DestinationRow[]) {
     skips: new Set<string>(JSON.parse(row.skips)),
   }))
   const byProject = Map.groupBy(known, ({ row }) => row.project_id)
-  return (event: EventRow): DestinationRow[] =>
+  return (event: EventHead): DestinationRow[] =>
     (byProject.get(event.project_id) ?? [])
       .filter(
         ({ row, kinds, skips }) =>
@@ -72,17 +87,22 @@ function subscribersIn(destinations: readonly DestinationRow[]) {
 }
 
 interface Making {
-  readonly event: EventRow
+  readonly event: EventHead
+  /** Of the event, for a distribution. */
+  readonly fields?: Fields | undefined
   readonly destination: PayloadParts['destination']
   readonly now: number
 }
 
 /** A delivery that is due. In the queue it stands by when its event was written, so that receivers get them in order. */
-export function makeDelivery({ random }: { random: RandomBytes }, { event, destination, now }: Making) {
+export function makeDelivery(
+  { random }: { random: RandomBytes },
+  { event, destination, fields, now }: Making,
+) {
   const id = newTimedId(random, ID_PREFIX.delivery, now)
   const publication =
-    destination.kind === 'distribution' && event.campaign_id !== null
-      ? makePublication({ random }, { event, fields: fieldsOf(event), distributionId: destination.id, now })
+    destination.kind === 'distribution' && fields
+      ? makePublication({ random }, { event, fields, distributionId: destination.id, now })
       : undefined
   const delivery: DeliveryRow = {
     project_id: event.project_id,

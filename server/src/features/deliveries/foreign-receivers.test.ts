@@ -1,10 +1,12 @@
-import { createRequire } from 'node:module'
-import OpenAI from 'openai'
-import { validateWebhook } from 'replicate'
-import { Webhook as StandardWebhook } from 'standardwebhooks'
-import { Webhook as SvixWebhook } from 'svix'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeDestination } from '../../../test/destination.ts'
+import {
+  accepts,
+  type Check,
+  PLATFORM,
+  type SignedRequest,
+  STANDARD,
+} from '../../../test/foreign-receivers.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { hasWebhookServer, startWebhookServer } from '../../../test/webhook-server.ts'
 import { REWARD_REDEMPTION_COMPLETED } from '../../contract/event-kinds.ts'
@@ -12,59 +14,6 @@ import { createVault } from '../../platform/encryption.ts'
 import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { sendDelivery } from './send-delivery.ts'
-
-interface Request {
-  readonly headers: Record<string, string>
-  readonly body: string
-}
-
-/** Someone who checks requests with code that nobody here wrote; throws or answers false where it does not accept one. */
-type Check = (secret: string, request: Request) => unknown
-
-const voucherify = createRequire(import.meta.url)('voucherify/utils')
-
-/** `checksTime` where the package itself refuses what was signed long ago. */
-const STANDARD: Record<string, { check: Check; checksTime: boolean }> = {
-  standardwebhooks: {
-    check: (secret, { body, headers }) => new StandardWebhook(secret).verify(body, headers),
-    checksTime: true,
-  },
-  svix: {
-    check: (secret, { body, headers }) => new SvixWebhook(secret).verify(body, headers),
-    checksTime: true,
-  },
-  openai: {
-    check: (secret, { body, headers }) =>
-      new OpenAI({ apiKey: 'none' }).webhooks.unwrap(body, headers, secret),
-    checksTime: true,
-  },
-  replicate: {
-    check: (secret, { body, headers }) =>
-      validateWebhook({
-        id: headers['webhook-id']!,
-        timestamp: headers['webhook-timestamp']!,
-        signature: headers['webhook-signature']!,
-        body,
-        secret,
-      }),
-    checksTime: false,
-  },
-}
-
-const PLATFORM: Record<string, Check> = {
-  voucherify: (secret, { body, headers }) =>
-    voucherify.webhooks.verifySignature(headers['x-voucherify-signature'], body, secret),
-  'voucherify, from the parsed body': (secret, { body, headers }) =>
-    voucherify.webhooks.verifySignature(headers['x-voucherify-signature'], JSON.parse(body), secret),
-}
-
-const accepts = async (check: Check, secret: string, request: Request): Promise<boolean> => {
-  try {
-    return (await check(secret, request)) !== false
-  } catch {
-    return false
-  }
-}
 
 const BODY = JSON.stringify({
   id: 'whs_1',
@@ -89,7 +38,7 @@ const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
   )
 
 /** Sends for real, and hands over what arrived. */
-async function sent(destination: Made, nowMs?: number): Promise<Request> {
+async function sent(destination: Made, nowMs?: number): Promise<SignedRequest> {
   expect((await deliver(destination, nowMs)).outcome).toBe('delivered')
   const { headers, body } = receiver.received.at(-1)!
   return { headers: headers as Record<string, string>, body }

@@ -1,13 +1,13 @@
 import { wireOf } from '../../contract/event-kinds.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { type EventRow, eventSource } from '../events/index.ts'
+import { type EventHead, eventSource } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 
 export interface PayloadParts {
   readonly deliveryId: string
   readonly createdAt: number
-  readonly event: EventRow
+  readonly event: EventHead
   readonly destination: Pick<DestinationRow, 'id' | 'kind' | 'target_url' | 'event_name'>
   /** JSON, for distributions. */
   readonly publication?: string | undefined

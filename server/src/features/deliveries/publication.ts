@@ -1,7 +1,7 @@
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import type { EventRow } from '../events/index.ts'
+import type { EventHead, EventRow } from '../events/index.ts'
 import type { PublicationRow } from './delivery.ts'
 
 interface Customer {
@@ -15,7 +15,7 @@ interface Voucher {
 }
 
 /** What it takes of an event's fields. */
-interface Fields {
+export interface Fields {
   readonly customer: Customer
   readonly voucher: Voucher | null
   readonly reward: { readonly voucher?: Voucher | null }
@@ -23,7 +23,7 @@ interface Fields {
 }
 
 interface Publishing {
-  readonly event: EventRow
+  readonly event: EventHead
   /** `event.data`, parsed once for all distributions of the event. */
   readonly fields: Fields
   readonly distributionId: string

@@ -3,6 +3,7 @@ import { DELIVERIES_DUE } from './delivery.store.ts'
 import type { DeliveryRow } from './delivery.ts'
 import { lockDeliveries, updateDeliveries } from './delivery-record.store.ts'
 import type { DeliveryHead } from './delivery-runs.store.ts'
+import { LEASE_MS } from './exchange.ts'
 
 /** Rows that one transaction locks and changes: nobody waits long for the one writer of SQLite. */
 export const REOPENED_AT_ONCE = 500
@@ -20,11 +21,14 @@ const begunAnew = (now: number): Change => ({
 })
 
 /** What waits for its next attempt is due at once and keeps its place in the schedule. */
-const madeDue = (now: number): Change => ({ next_attempt_at: now })
+const madeDue = (now: number): Change => ({ next_attempt_at: now, claim_id: null })
 
-/** Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. */
-const isUnderWay = (row: DeliveryHead, now: number): boolean =>
-  row.status === 'pending' && (row.claim_id !== null || (row.next_attempt_at ?? 0) <= now)
+/**
+ * Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. A lease
+ * that lies further ahead than any was given before the clock was set back, and holds nothing.
+ */
+const isUnderWay = ({ status, claim_id, next_attempt_at: at }: DeliveryHead, now: number): boolean =>
+  status === 'pending' && (at! <= now || (claim_id !== null && at! <= now + LEASE_MS))
 
 interface Asked {
   readonly projectId: string

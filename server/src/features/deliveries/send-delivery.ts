@@ -8,7 +8,8 @@ import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import type { Answer, Sender } from '../../platform/outbound/index.ts'
-import { type DestinationRow, openHeaders, openSecrets } from '../webhooks/index.ts'
+import { openHeaders, openSecrets } from '../webhooks/index.ts'
+import type { ClaimedDestination } from './exchange.ts'
 import { rememberOpened } from './opened-values.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
@@ -21,7 +22,7 @@ export interface OutgoingDelivery {
   readonly attempt: number
   /** Exactly what is signed and sent. */
   readonly body: string
-  readonly destination: DestinationRow
+  readonly destination: ClaimedDestination
   /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
   readonly nowMs: number
   readonly signal?: AbortSignal | undefined
@@ -142,7 +143,13 @@ const SECRET_MIN_LENGTH = 8
 /** A receiver that repeats what it was sent (many do while they are being set up) must not put secrets on record. */
 function withoutSecrets(text: string, extra: Headers): string {
   let clean = withoutCredentials(text)
-  for (const value of Object.values(extra))
-    if (value.length >= SECRET_MIN_LENGTH) clean = clean.replaceAll(value, '•••')
+  for (const form of Object.values(extra).flatMap(formsOf)) clean = clean.replaceAll(form, '•••')
   return clean
 }
+
+/** The value, what follows its scheme (`Bearer …`), and both as JSON may spell them; the longest first. */
+const formsOf = (value: string): string[] =>
+  [value, ...value.split(' ')]
+    .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), part.replaceAll('/', '\\/')])
+    .filter((form) => form.length >= SECRET_MIN_LENGTH)
+    .sort((a, b) => b.length - a.length)

@@ -1,27 +1,27 @@
 import type { RandomBytes } from '../../platform/secrets.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
-import type { Claimed, ClaimedEvent, DestinationId, Settlement } from './exchange.ts'
+import type { Claimed, ClaimedDestination, ClaimedEvent, DestinationId, Settlement } from './exchange.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SendResult } from './send-delivery.ts'
 
 /** A destination that has only failed for so long is disabled. */
 const FAILING_MOST_MS = 5 * 24 * 60 * 60_000
 /** What could not even be sent comes back after this long: someone has to set a key first. */
-const UNSENT_MS = 5 * 60_000
+const UNSENT_MS = 60 * 60_000
 
 export interface Sending {
   readonly claimId: string
   readonly delivery: Claimed
   readonly event: ClaimedEvent
-  readonly destination: DestinationRow
+  readonly destination: ClaimedDestination
 }
 
 /** How a send ended, and what follows from it. */
 export interface Ended {
   readonly settlement: Settlement
-  readonly destination: DestinationRow
+  readonly destination: ClaimedDestination
   /** Null where it says nothing about the receiver. */
   readonly succeeded: boolean | null
+  readonly durationMs: number
   /** Why the destination is to be disabled, where it is. */
   readonly disable: string | null
 }
@@ -52,7 +52,8 @@ export function settled(
     },
   }
   const succeeded = outcome === 'unsent' ? null : outcome === 'delivered'
-  return { settlement, destination, succeeded, disable: reasonToDisable(destination, result, now) }
+  const disable = reasonToDisable(destination, result, now)
+  return { settlement, destination, succeeded, durationMs: result.durationMs, disable }
 }
 
 type Place = Pick<Settlement, 'status' | 'slot' | 'first_attempt_at' | 'next_attempt_at'>
@@ -88,7 +89,7 @@ const storable = (text: string | null): string | null =>
   text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
 
 function reasonToDisable(
-  { failing_since }: DestinationRow,
+  { failing_since }: ClaimedDestination,
   { outcome }: SendResult,
   now: number,
 ): string | null {

@@ -12,6 +12,7 @@ import type { DeliveryRow } from './delivery.ts'
 import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import { makeDelivery } from './fan-out.ts'
 import { payloadOf } from './payload.ts'
+import { fieldsOf } from './publication.ts'
 import { ownHeaders } from './send-delivery.ts'
 
 interface Deps {
@@ -90,7 +91,8 @@ type StandInFor = Pick<DestinationRow, 'id' | 'kind' | 'campaign_id' | 'event_na
 function standIn(event: EventRow, destination: StandInFor): DeliveryRow {
   refuseWrongPlace(event, destination)
   const random = fixedBytes(`${event.id}/${destination.id}`)
-  return makeDelivery({ random }, { event, destination, now: event.created_at }).delivery
+  const fields = destination.kind === 'distribution' ? fieldsOf(event) : undefined
+  return makeDelivery({ random }, { event, destination, fields, now: event.created_at }).delivery
 }
 
 /** A receiver must not be tried with what the real one never gets. */

@@ -30,6 +30,25 @@ export interface EventTables {
   events: EventRow
 }
 
+/** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
+export type EventHead = Omit<EventRow, 'data'>
+
+const HEAD = [
+  'project_id',
+  'id',
+  'kind',
+  'version',
+  'entity_id',
+  'campaign_id',
+  'group_id',
+  'channel',
+  'key_name',
+  'key_app_id',
+  'occurred_at',
+  'created_at',
+  'fanned_out_at',
+] as const
+
 /** Topic of the wake-up after every event that is to be fanned out. */
 export const EVENTS_WRITTEN = 'events'
 
@@ -48,13 +67,13 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .executeTakeFirst()
 
 /** The oldest events whose deliveries are still to be written; what another worker holds is left out. */
-export const claimWaitingEvents = (tx: Transaction, most: number): Promise<EventRow[]> =>
+export const claimWaitingEvents = (tx: Transaction, most: number): Promise<EventHead[]> =>
   tx
     .claim(
       tx
         .write<EventTables>()
         .selectFrom('events')
-        .selectAll()
+        .select(HEAD)
         .where('fanned_out_at', 'is', null)
         .orderBy('created_at')
         .orderBy('id')
@@ -82,7 +101,7 @@ export async function listWaitingEventIds(
 /** By project, since that is how they are found; a batch seldom holds many. */
 export async function markFannedOut(
   tx: Transaction,
-  events: readonly EventRow[],
+  events: readonly EventHead[],
   now: number,
 ): Promise<void> {
   const byProject = Map.groupBy(events, ({ project_id }) => project_id)
@@ -105,25 +124,6 @@ export interface EventFilter {
   readonly kind?: StoredKind | undefined
   readonly entity?: string | undefined
 }
-
-/** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
-export type EventHead = Omit<EventRow, 'data'>
-
-const HEAD = [
-  'project_id',
-  'id',
-  'kind',
-  'version',
-  'entity_id',
-  'campaign_id',
-  'group_id',
-  'channel',
-  'key_name',
-  'key_app_id',
-  'occurred_at',
-  'created_at',
-  'fanned_out_at',
-] as const
 
 export async function listEventRows(
   reader: Reader,

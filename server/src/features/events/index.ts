@@ -3,6 +3,7 @@ export { eventRoutes } from './event.routes.ts'
 export {
   claimWaitingEvents,
   EVENTS_WRITTEN,
+  type EventHead,
   type EventRow,
   type EventTables,
   findEvent,

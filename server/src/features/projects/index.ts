@@ -4,6 +4,7 @@ export { type CountTokens, projectRoutes } from './project.routes.ts'
 export {
   countProjects,
   deleteProjectRow,
+  forgetAllCredits,
   listProjectsDeletedBefore,
   type ProjectRow,
   type ProjectTables,

@@ -83,6 +83,11 @@ export async function updateProjectRow(
   await tx.write<ProjectTables>().updateTable('projects').set(change).where('id', '=', id).execute()
 }
 
+/** After a restore, which brings no tokens back: the next request of each project counts what there is. */
+export async function forgetAllCredits(tx: Transaction): Promise<void> {
+  await tx.write<ProjectTables>().updateTable('projects').set({ credits: 0, full_until: null }).execute()
+}
+
 export async function listProjectsDeletedBefore(reader: Reader, at: number): Promise<string[]> {
   const rows = await reader
     .read<ProjectTables>()

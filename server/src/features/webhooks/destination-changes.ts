@@ -35,18 +35,26 @@ export const disableDestination = (
     apply: (row) => (row.active === 0 ? null : disabledFor(DISABLED_BY_OPERATOR)),
   })
 
-/** By Jeton itself, on record like what an operator does. False where it was disabled or gone by then. */
+/** What was known of a destination when something was sent to it. */
+type Seen = Pick<DestinationRow, 'project_id' | 'kind' | 'id' | 'target_url' | 'failing_since'>
+
+/**
+ * By Jeton itself, on record like what an operator does. False where it was disabled or gone by then, leads elsewhere, or
+ * has answered since.
+ */
 export async function disableUnreachable(
   deps: Pick<DestinationDeps, 'db' | 'random'>,
-  { project_id, kind, id }: DestinationRow,
+  seen: Seen,
   reason: string,
 ): Promise<boolean> {
+  const { project_id, kind, id } = seen
   let changed = false
   const actor = { type: 'system', id: 'delivery', address: null, requestId: null } as const
   const change = {
     action: 'disabled',
     apply(row: DestinationRow) {
-      changed = row.active === 1
+      const same = row.target_url === seen.target_url && row.failing_since !== null
+      changed = row.active === 1 && same
       return changed ? disabledFor(reason) : null
     },
   }
@@ -119,6 +127,8 @@ function differenceOf(
   )
   if (events) wanted.events = kindsOf(events)
   if (headers) wanted.headers = sealHeaders(vault, row, headers)
+  // Elsewhere nothing has failed yet.
+  if (wanted.target_url !== undefined && wanted.target_url !== row.target_url) wanted.failing_since = null
   if (active !== undefined && active !== (row.active === 1))
     Object.assign(wanted, active ? enabledAt(now) : disabledFor(DISABLED_BY_OPERATOR))
   const differs = Object.entries(wanted).some(([name, value]) => row[name as keyof DestinationRow] !== value)

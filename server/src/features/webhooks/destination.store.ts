@@ -1,5 +1,6 @@
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
+import type { EventTables } from '../events/index.ts'
 
 export type DestinationKind = 'webhook' | 'distribution'
 
@@ -192,6 +193,26 @@ export async function forgetPreviousSecrets(tx: Transaction, now: number): Promi
     .updateTable('destinations')
     .set({ previous_secret: null, previous_until: null })
     .where('previous_until', '<=', now)
+    .execute()
+}
+
+/** Once nothing waits in their project, no event can come that they must not get. */
+export async function forgetSkips(tx: Transaction): Promise<void> {
+  await tx
+    .write<DestinationTables & EventTables>()
+    .updateTable('destinations')
+    .set({ skips: '[]' })
+    .where('skips', '<>', '[]')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('events')
+            .select('events.id')
+            .where('events.fanned_out_at', 'is', null)
+            .whereRef('events.project_id', '=', 'destinations.project_id'),
+        ),
+      ),
+    )
     .execute()
 }
 

@@ -62,7 +62,7 @@ export function sealHeaders(vault: Vault, keeper: Keeper, headers: Headers): str
   const before = sealedHeadersOf(keeper)
   const sealed = Object.entries(headers).map(([name, value]) => {
     if (value !== MASK) return [name, vault.seal(value, placeOf(keeper, name))]
-    if (before[name] === undefined)
+    if (!Object.hasOwn(before, name))
       throw refused(name, 'has the mask as its value, and there is none to keep', 'Send the value itself.')
     return [name, before[name]]
   })

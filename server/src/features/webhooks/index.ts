@@ -9,6 +9,7 @@ export {
   findDestination,
   finishRelease,
   forgetPreviousSecrets,
+  forgetSkips,
   listLiveDestinations,
   listReleased,
   markDestinationsDeleted,

@@ -22,7 +22,9 @@ export function makeSecret(
 }
 
 /** What signs now: the secret, and the one before it while both count. The new one comes first. */
-export function openSecrets(vault: Vault, row: DestinationRow, now: number): string[] {
+type Keeper = Pick<DestinationRow, 'project_id' | 'id' | 'secret' | 'previous_secret' | 'previous_until'>
+
+export function openSecrets(vault: Vault, row: Keeper, now: number): string[] {
   const { secret, previous_secret, previous_until } = row
   const both = previous_secret !== null && now < (previous_until ?? 0)
   return [secret, ...(both ? [previous_secret] : [])].map((sealed) => vault.open(sealed, placeOf(row)))

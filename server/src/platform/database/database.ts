@@ -39,6 +39,11 @@ interface Engine extends Reader {
    * transaction, also where the work catches its error. `patient` lifts the deadline of statements: for migrations.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { readonly patient?: boolean }): Promise<T>
+  /**
+   * Everything as it is at one moment, however long `work` reads and whatever is committed meanwhile. For copies: it has
+   * no deadline, and a connection of its own.
+   */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   now(): Promise<number>
   /**
    * Calls back after each commit that woke the topic, as soon as this process hears of it. A hint, never a guarantee:

@@ -14,6 +14,24 @@ export type {
 } from './database.ts'
 export { StoreUnavailable, UniqueConflict } from './database.ts'
 export { measured } from './measured.ts'
-export { type ColumnTypes, type Migration, type MigrationReport, migrate } from './migrate.ts'
+export {
+  type ColumnTypes,
+  type Migration,
+  type MigrationReport,
+  migrate,
+  migrateIn,
+  migrationsIn,
+} from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
+export {
+  type Column,
+  dropTables,
+  filledTables,
+  insertRows,
+  type Row,
+  readTable,
+  type Table,
+  tablesOf,
+} from './tables.ts'
+export { postgresUsedByOthers, sqliteUsedByOthers } from './used-by-others.ts'

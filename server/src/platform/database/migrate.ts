@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { StartFailure } from '../start-failure.ts'
-import type { Database, Transaction } from './database.ts'
+import type { Database, Reader, Transaction } from './database.ts'
+import { tableNames } from './table-names.ts'
 
 /** Names of column types, where the engines differ. */
 export interface ColumnTypes {
@@ -104,29 +105,58 @@ async function raiseOldestProgram(tx: Transaction, oldest_program: string): Prom
     .execute()
 }
 
+interface MigrateOptions {
+  readonly migrations: readonly Migration[]
+  readonly program: string
+}
+
+/** Brings the store up to date in a transaction that is open; the names of what was applied. */
+export async function migrateIn(
+  tx: Transaction,
+  engine: Database['engine'],
+  { migrations, program, plan = false }: MigrateOptions & { plan?: boolean },
+): Promise<string[]> {
+  const types: ColumnTypes = { bytes: engine === 'sqlite' ? 'blob' : 'bytea' }
+  await prepare(tx, engine)
+  await refuseIfTooOld(tx, program)
+  const pending = await pendingIn(tx, migrations)
+  if (!plan) for (const migration of pending) await apply(tx, migration, types)
+  return pending.map((migration) => migration.name)
+}
+
 /**
  * Brings the store up to date, in one transaction under one lock: of ten processes that start together one migrates
  * and nine find it done, and a failure changes nothing. With `plan` nothing is kept: it says what would be done.
  */
 export async function migrate(
   db: Database,
-  options: { migrations: readonly Migration[]; program: string; plan?: boolean },
+  options: MigrateOptions & { readonly plan?: boolean },
 ): Promise<MigrationReport> {
-  const types: ColumnTypes = { bytes: db.engine === 'sqlite' ? 'blob' : 'bytea' }
   class Planned extends Error {}
-  let report: MigrationReport = { applied: [], total: options.migrations.length }
+  let applied: readonly string[] = []
   try {
     const work = async (tx: Transaction) => {
-      await prepare(tx, db.engine)
-      await refuseIfTooOld(tx, options.program)
-      const pending = await pendingIn(tx, options.migrations)
-      report = { ...report, applied: pending.map((migration) => migration.name) }
+      applied = await migrateIn(tx, db.engine, options)
       if (options.plan) throw new Planned()
-      for (const migration of pending) await apply(tx, migration, types)
     }
     await db.transaction(work, { patient: true })
   } catch (error) {
     if (!(error instanceof Planned)) throw error
   }
-  return report
+  return { applied, total: options.migrations.length }
 }
+
+/** What the store was brought up to; undefined where it is no store of ours. */
+export async function migrationsIn(reader: Reader): Promise<string[] | undefined> {
+  if (!(await tableNames(reader)).has('jeton_migrations')) return undefined
+  const rows = await reader
+    .read<MigrationTables>()
+    .selectFrom('jeton_migrations')
+    .select('name')
+    .orderBy('name')
+    .execute()
+  return rows.map(({ name }) => name)
+}
+
+/** The tables that this file keeps. */
+export const MIGRATION_TABLES: readonly (keyof MigrationTables)[] = ['jeton_migrations', 'jeton_store']

@@ -40,7 +40,7 @@ async function reach(clock: Clock, db: Database): Promise<void> {
       if (db.engine === 'postgres') await db.runSql((connection) => connection.send('select 1'))
       return
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || attempt === TRIES) throw error
+      if (!(error instanceof StoreUnavailable) || attempt === TRIES || reasonOf(error)) throw error
       await clock.sleep(PAUSE_MS)
     }
   }
@@ -53,8 +53,12 @@ const REASONS: Record<string, string> = {
   '3D000': 'there is no such database',
 }
 
+/** Undefined where time may mend it. While it serves, the same errors are an outage like any other. */
+const reasonOf = (error: unknown): string | undefined =>
+  REASONS[String(((error as Error).cause as { code?: unknown } | undefined)?.code)]
+
 function refusal(label: string, error: unknown): unknown {
-  const reason = REASONS[String((error as { code?: unknown }).code)]
+  const reason = reasonOf(error)
   if (reason) return new StartFailure(`${label}: ${reason}. Check JETON_DATABASE_URL.`)
   if (!(error instanceof StoreUnavailable)) return error
   const seconds = ((TRIES - 1) * PAUSE_MS) / 1000

@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
 import { errorBody } from './error-answers.ts'
@@ -21,7 +22,7 @@ function problemOf(code: string | undefined): Problem {
 }
 
 /** Answers what is not even HTTP, straight on the socket, with the same body as every other error. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, publicUrl: string): void {
+function answerNow(error: NodeJS.ErrnoException, socket: Socket, publicUrl: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const problem = problemOf(error.code)
   const requestId = newRequestId()
@@ -30,4 +31,38 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     `HTTP/1.1 ${problem.status} ${problem.key}\r\ncontent-type: application/json; charset=utf-8\r\n` +
       `x-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/**
+ * Answers broken requests in their turn: every request has one answer, and whoever shares the connection must not take one
+ * for another's. So what breaks off after it was answered (refused before its body had come, say) gets no second answer,
+ * and what follows a request that is still being worked on waits for its answer.
+ */
+export function createBrokenRequestAnswers(publicUrl: () => string) {
+  const latest = new WeakMap<Socket, Exchange>()
+
+  return {
+    watch(server: Server): void {
+      server.prependListener('request', (request, response) =>
+        latest.set(request.socket, { request, response }),
+      )
+    },
+    answer(error: NodeJS.ErrnoException, socket: Socket): void {
+      const { request, response } = latest.get(socket) ?? {}
+      const answered = () => {
+        if (request?.complete === false) socket.destroySoon()
+        else answerNow(error, socket, publicUrl())
+      }
+      const isWaitedFor = response !== undefined && !response.writableFinished && !response.destroyed
+      const isTheBroken = request?.complete === false && response?.headersSent === false
+      if (!isWaitedFor) answered()
+      else if (isTheBroken) answerNow(error, socket, publicUrl())
+      else response.once('close', answered)
+    },
+  }
 }

@@ -32,6 +32,13 @@ function fromFramework(error: FastifyError, request: FastifyRequest): Problem | 
         message: 'Content-Length does not fit the body.',
         details: 'Send as many bytes as it says.',
       })
+    case 'ECONNRESET':
+      // A caller that hangs up in the middle of its body is no bug of ours, and must not be able to fill the log with them.
+      if (request.raw.complete) return undefined
+      return new Problem('invalid_payload', {
+        message: 'The request broke off.',
+        details: 'Send all of it.',
+      })
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid_payload', {
         message: 'The path has bad percent-encoding.',

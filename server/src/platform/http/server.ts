@@ -10,13 +10,14 @@ import type { Clock } from '../clock.ts'
 import { accessRule } from './access-rule.ts'
 import type { App } from './app.ts'
 import { parseForm, parseJson } from './bodies.ts'
-import { answerBrokenRequest } from './broken-requests.ts'
+import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
 import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
 import { createValidatorCompiler } from './validators.ts'
+import { WholeBodyRequest } from './whole-body.ts'
 
 const JSON_LIMIT_BYTES = 1024 * 1024
 const FORM_LIMIT_BYTES = 16 * 1024
@@ -58,6 +59,7 @@ export function createHttp(deps: HttpDeps): Http {
       return super.writeHead(...(head as never as [number]))
     }
   }
+  const brokenRequests = createBrokenRequestAnswers(deps.publicUrl)
   const app = fastify({
     logger: false,
     genReqId: newRequestId,
@@ -72,6 +74,7 @@ export function createHttp(deps: HttpDeps): Http {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       requireHostHeader: false,
       ServerResponse: Response as never,
+      IncomingMessage: WholeBodyRequest as never,
     },
     // While stopping, requests that still arrive on an open connection are served, not turned away.
     return503OnClosing: false,
@@ -84,7 +87,7 @@ export function createHttp(deps: HttpDeps): Http {
       answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
-      answerBrokenRequest(error, socket, deps.publicUrl()),
+      brokenRequests.answer(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   const isTrusted = addressMatcher(deps.trustedProxies)
@@ -123,6 +126,7 @@ export function createHttp(deps: HttpDeps): Http {
     reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
     beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
   })
+  brokenRequests.watch(app.server)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
@@ -194,10 +198,11 @@ function parseBodies(app: App): void {
     }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parser('json', parseJson))
-  app.addContentTypeParser(
-    FORM,
-    { parseAs: 'buffer', bodyLimit: FORM_LIMIT_BYTES },
-    parser('form', parseForm),
+  const form = parser('form', parseForm)
+  app.addContentTypeParser(FORM, (request, _, done) =>
+    (request.raw as WholeBodyRequest).takeBody(FORM_LIMIT_BYTES, (error, body) =>
+      error ? done(error) : form(request, body!, done as Parsed),
+    ),
   )
   app.addContentTypeParser(
     '*',

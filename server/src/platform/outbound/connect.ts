@@ -33,7 +33,9 @@ export function createConnect({ reach, find, ca }: Connecting): Connect {
     const guard = createGuard(reach, protocol)
     const lookup = guardedLookup(guard, shared)
     // No time limit of its own: a send has one over all, and closes the socket at its end.
-    const connect = buildConnector({ allowH2: false, timeout: 0, lookup, ...(ca && { ca }) })
+    // Said here, so that no variable of the environment can switch it off.
+    const secure = { rejectUnauthorized: true, ...(ca && { ca }) }
+    const connect = buildConnector({ allowH2: false, timeout: 0, lookup, ...secure })
     // It returns the socket, which its declaration leaves out.
     return { guard, connect: connect as (options: Options, callback: Callback) => Socket }
   }

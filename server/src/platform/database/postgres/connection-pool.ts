@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../database.ts'
-import { type Connection, SILENCE_MS } from './connection.ts'
+import { SILENCE_MS } from '../deadline.ts'
+import type { Connection } from './connection.ts'
 
 interface Waiting {
   /** False where it has given up meanwhile. */

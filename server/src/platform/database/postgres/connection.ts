@@ -1,19 +1,27 @@
 import postgres, { type Row, type RowList, type Sql } from 'postgres'
 import type { SqlConnection } from '../database.ts'
 import { StoreUnavailable } from '../database.ts'
+import { SILENCE_MS } from '../deadline.ts'
 import { isDisconnect, translate } from './errors.ts'
+import type { Host, Hosts } from './hosts.ts'
 
 /** The server itself gives up after this long (`statement_timeout`), and says so. */
 const STATEMENT_TIMEOUT_MS = 5_000
-/** If even that is not heard, nobody is there: callers get their 503 within seconds, whatever the network does. */
-export const SILENCE_MS = 7_000
 
 /** Far more different statements than the program has; batches of every length make the rest. */
 const STATEMENTS_MOST = 1_000
 
+const quoted = (values: readonly unknown[]): string => `{"${values.join('","')}"}`
+const quotedWithEscapes = (values: readonly unknown[]): string =>
+  quoted(values.map((value) => String(value).replace(/["\\]/g, '\\$&')))
+
 /** As PostgreSQL writes an array; the driver could learn it from the server, in a query whose failure nobody can catch. */
-const arrayLiteral = (values: readonly unknown[]): string =>
-  `{${values.map((value) => (typeof value === 'number' ? value : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
+function arrayLiteral(values: readonly unknown[]): string {
+  if (values.length === 0) return '{}'
+  // Ids and scopes need no escapes, and one look at the whole says so.
+  const plain = values.join('')
+  return /["\\]/.test(plain) ? quotedWithEscapes(values) : quoted(values)
+}
 const arrayType = (oid: number) => ({
   to: oid,
   from: [],
@@ -21,11 +29,25 @@ const arrayType = (oid: number) => ({
   parse: (text: string) => text,
 })
 
-export const connectDriver = (url: string, onclose: () => void = () => undefined): Sql =>
-  postgres(url, {
+/** All hosts together are tried within the silence that callers are ready for. */
+const connectSeconds = (hosts: number): number => Math.min(4, SILENCE_MS / 1000 / (hosts + 0.5))
+
+interface DriverOptions {
+  readonly onclose: () => void
+  readonly onnotify: ((channel: string, payload: string) => void) | undefined
+  readonly hosts: number
+}
+
+const connectDriver = (host: Host, { onclose, onnotify, hosts }: DriverOptions): Sql =>
+  postgres(host.url.href, {
+    // One host, and as parts: with several the driver swallows errors and tries again without a pause, may end up at a
+    // standby, and it takes addresses of IPv6 apart at their colons.
+    host: [host.host],
+    port: [host.port],
     max: 1,
     onclose,
-    connect_timeout: 4,
+    onnotify,
+    connect_timeout: connectSeconds(hosts),
     max_lifetime: null,
     fetch_types: false,
     // By default it waits longer and longer, up to 20 s, while queries queue up instead of failing.
@@ -50,12 +72,21 @@ export const connectDriver = (url: string, onclose: () => void = () => undefined
  * middle of a transaction would run alone: so once it is closed, nothing more is sent.
  */
 export class Connection implements SqlConnection {
-  readonly #driver: Sql
+  readonly #hosts: Hosts
+  readonly #onnotify: ((channel: string, payload: string) => void) | undefined
   readonly #texts = new Set<string>()
+  readonly #closed = Promise.withResolvers<void>()
+  #driver: Sql | undefined
   #dead = false
 
-  constructor(url: string) {
-    this.#driver = connectDriver(url, () => (this.#dead = true))
+  constructor(hosts: Hosts, onnotify?: (channel: string, payload: string) => void) {
+    this.#hosts = hosts
+    this.#onnotify = onnotify
+  }
+
+  /** Resolves when it is over, however it ended. */
+  get closed(): Promise<void> {
+    return this.#closed.promise
   }
 
   /** It holds more prepared statements than it should: they stay as long as it does, here and in the server. */
@@ -67,9 +98,40 @@ export class Connection implements SqlConnection {
     return this.#dead
   }
 
-  /** Until it is there: a close before that would go unnoticed. */
+  /**
+   * Until a primary is there: a close before that would go unnoticed. A standby is passed over, also for reading: what it
+   * knows may be old, and a token that was revoked meanwhile would be called active.
+   */
   async open(): Promise<void> {
-    await this.send('select 1')
+    let failure: unknown
+    for (const host of this.#hosts.inTurn()) {
+      try {
+        return await this.#openAt(host)
+      } catch (error) {
+        // The first one tells most: it is the host that served last.
+        failure ??= error
+      }
+    }
+    this.#die()
+    throw failure
+  }
+
+  async #openAt(host: Host): Promise<void> {
+    const driver: Sql = connectDriver(host, {
+      onclose: () => driver === this.#driver && this.#die(),
+      onnotify: this.#onnotify,
+      hosts: this.#hosts.count,
+    })
+    this.#driver = driver
+    try {
+      const [row] = await this.#answerTo('select pg_is_in_recovery() as is_standby', [], SILENCE_MS)
+      if (row!.is_standby) throw new StoreUnavailable(`PostgreSQL: ${host.host}:${host.port} is a standby`)
+      this.#hosts.served(host)
+    } catch (error) {
+      this.#driver = undefined
+      void driver.end({ timeout: 0 }).catch(() => undefined)
+      throw error
+    }
   }
 
   async send<R = Row>(
@@ -79,11 +141,19 @@ export class Connection implements SqlConnection {
   ): Promise<RowList<Row[]> & readonly R[]> {
     if (this.#dead) throw new StoreUnavailable('PostgreSQL: the connection was closed.')
     this.#texts.add(text)
-    const answer = this.#driver.unsafe(text, parameters as never, { prepare: true })
     try {
-      return (await this.#unlessSilent(answer.execute(), silenceMs)) as never
+      return (await this.#answerTo(text, parameters, silenceMs)) as never
     } catch (error) {
-      if (isDisconnect(error)) this.#dead = true
+      if (isDisconnect((error as Error).cause)) this.#die()
+      throw error
+    }
+  }
+
+  async #answerTo(text: string, parameters: readonly unknown[], silenceMs: number): Promise<RowList<Row[]>> {
+    try {
+      const answer = this.#driver!.unsafe(text, parameters as never, { prepare: true })
+      return await this.#unlessSilent(answer.execute(), silenceMs)
+    } catch (error) {
       throw translate(error)
     }
   }
@@ -104,7 +174,12 @@ export class Connection implements SqlConnection {
   }
 
   close(): void {
+    this.#die()
+    void this.#driver?.end({ timeout: 0 }).catch(() => undefined)
+  }
+
+  #die(): void {
     this.#dead = true
-    void this.#driver.end({ timeout: 0 }).catch(() => undefined)
+    this.#closed.resolve()
   }
 }

@@ -8,11 +8,9 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { type Connection, SILENCE_MS } from './connection.ts'
+import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
+import type { Connection } from './connection.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-
-/** For migrations, which take as long as they take: the longest that a timer can wait. */
-const PATIENT_MS = 2 ** 31 - 1
 
 const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 

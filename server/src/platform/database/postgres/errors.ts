@@ -18,10 +18,10 @@ const NO_CONNECTION = new Set([
 
 /**
  * SQLSTATE classes after which trying again makes sense: connection (08), resources (53), operator's intervention and
- * start-up (57), system error (58); and of the rest: read-only (a standby, 25006), a lock or a transaction that took
- * too long (55P03, 25P03).
+ * start-up (57), system error (58), the database or the user is not there or no longer let in (28, 3D); and of the rest:
+ * read-only (a standby, 25006), a lock or a transaction that took too long (55P03, 25P03).
  */
-const UNAVAILABLE = /^(08|53|57|58)|^(25006|25P03|55P03)$/
+const UNAVAILABLE = /^(08|28|3D|53|57|58)|^(25006|25P03|55P03)$/
 
 const DEADLOCK = new Set(['40P01', '40001'])
 

@@ -234,6 +234,21 @@ describe('PostgreSQL', () => {
     expect(rows.map((row) => row.n)).toEqual([2, 2])
   })
 
+  test('a database that is taken away while it serves is an outage, not a bug, and its return is noticed', async () => {
+    const admin = await open(url())
+    const asAdmin = (text: string) => admin.runSql((q) => q.send(text))
+    await asAdmin('create database fleeting')
+    const db = await open(new URL('/fleeting', url()).href)
+    await asAdmin('drop database fleeting with (force)')
+    // The first may find its connection cut; the next ones find that there is no such database.
+    for (let i = 0; i < 4; i++)
+      await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
+    await asAdmin('create database fleeting')
+    expect(await db.runSql((q) => q.send('select 1 as one'))).toEqual([{ one: 1 }])
+    await db.close()
+    await asAdmin('drop database fleeting with (force)')
+  })
+
   test('what an operator can mend is said: no such database', async () => {
     const missing = openDatabase(
       { clock: systemClock },

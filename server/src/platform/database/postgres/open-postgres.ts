@@ -1,13 +1,13 @@
 import { Kysely, sql as raw } from 'kysely'
-import type { PostgresDatabase, Transaction } from '../database.ts'
-import { Connection, connectDriver } from './connection.ts'
+import type { PostgresDatabase, Reader, Transaction } from '../database.ts'
+import { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
 import { isDeadlock } from './errors.ts'
+import { Hosts } from './hosts.ts'
+import { CHANNEL, createWakes } from './wakes.ts'
 
 const DEADLOCK_RETRIES = 3
-/** One channel; the payload is the topic. */
-const CHANNEL = 'jeton_wake'
 /** Closing waits no longer than this for what is under way: supervisors kill after ten seconds. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -30,34 +30,23 @@ function transactionOn(kysely: Kysely<never>): Transaction {
   } as never as Transaction
 }
 
-/** Topics and who wants to hear of them, over one listening connection that reconnects by itself. */
-function createWakes(url: string) {
-  const listener = connectDriver(url)
-  const topics = new Map<string, Set<() => void>>()
-  const hear = (topic: string) => {
-    for (const heard of topics.get(topic) ?? []) heard()
-  }
-  // A listener that has reconnected may have missed some: then every topic is woken.
-  const hearAll = () => {
-    for (const topic of topics.keys()) hear(topic)
-  }
-  let listening: Promise<unknown> | undefined
-  return {
-    on(topic: string, heard: () => void): () => void {
-      listening ??= listener.listen(CHANNEL, hear, hearAll).catch(() => (listening = undefined))
-      const heards = topics.get(topic) ?? new Set()
-      topics.set(topic, heards.add(heard))
-      return () => void heards.delete(heard)
-    },
-    close: () => listener.end({ timeout: 1 }),
+async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => Promise<T>): Promise<T> {
+  await raw`begin isolation level repeatable read read only`.execute(kysely)
+  try {
+    for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      await raw`set local ${raw.ref(timeout)} = 0`.execute(kysely)
+    return await work({ read: () => kysely as never })
+  } finally {
+    await raw`rollback`.execute(kysely).catch(() => undefined)
   }
 }
 
 export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
-  const pool = new ConnectionPool(() => new Connection(url), poolSize)
+  const hosts = new Hosts(url)
+  const pool = new ConnectionPool(() => new Connection(hosts), poolSize)
   const kysely = new Kysely<never>({ dialect: poolDialect(pool) })
   const patient = new Kysely<never>({ dialect: poolDialect(pool, { patient: true }) })
-  const wakes = createWakes(url)
+  const wakes = createWakes(hosts)
 
   async function attempt<T>(
     work: (tx: Transaction) => Promise<T>,
@@ -78,10 +67,12 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     read: () => kysely as never,
     now: () => storeTime(kysely),
     transaction: (work, options) => attempt(work, options?.patient ? patient : kysely),
+    snapshot: (work) => patient.connection().execute((one) => readSnapshot(one as never, work)),
     runSql: (work) => pool.lend(work),
     onWake: wakes.on,
     async close() {
-      await Promise.all([pool.close(CLOSE_WITHIN_MS), wakes.close()])
+      wakes.close()
+      await pool.close(CLOSE_WITHIN_MS)
     },
   }
 }

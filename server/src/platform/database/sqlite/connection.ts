@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { StoreUnavailable, UniqueConflict } from '../database.ts'
+import { SILENCE_MS } from '../deadline.ts'
 import './thread.ts'
 import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
 
@@ -9,10 +10,18 @@ type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never
 interface Waiting {
   resolve(value: never): void
   reject(error: Error): void
+  readonly timer?: NodeJS.Timeout
 }
 
-/** Primary result codes of sqlite.org/rescode.html after which trying again makes sense: busy, locked, I/O, full. */
-const UNAVAILABLE = new Set([5, 6, 10, 13, 14])
+/**
+ * Primary result codes of sqlite.org/rescode.html after which trying again makes sense: busy, locked, no memory, read-only
+ * (as a disk with errors becomes), I/O, full, cannot open, locking.
+ */
+const UNAVAILABLE = new Set([5, 6, 7, 8, 10, 13, 14, 15])
+/** Beyond this many unanswered, callers are told to come back, rather than to pile up in memory. */
+const UNANSWERED_MOST = 10_000
+/** Closing waits no longer than this for a thread that does not answer. */
+const CLOSE_WITHIN_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
 
 function translate(error: {
@@ -54,17 +63,24 @@ export class SqliteConnection {
     return connection
   }
 
-  send<T>(request: Unnumbered<ThreadRequest>): Promise<T> {
+  /**
+   * What is not answered in time is given up, but not taken back: the thread will still do it, in its turn. So whoever
+   * gives up within a transaction sends a rollback after it.
+   */
+  send<T>(request: Unnumbered<ThreadRequest>, silenceMs = SILENCE_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
+    if (this.#waiting.size >= UNANSWERED_MOST)
+      return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
       const id = ++this.#lastId
-      this.#waiting.set(id, { resolve, reject })
+      const silent = () => reject(new StoreUnavailable(`SQLite did not answer within ${silenceMs / 1000} s.`))
+      this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, silenceMs) })
       this.#worker.postMessage({ ...request, id })
     })
   }
 
   async close(): Promise<void> {
-    const closing = this.#gone ? undefined : this.send({ kind: 'close' })
+    const closing = this.#gone ? undefined : this.send({ kind: 'close' }, CLOSE_WITHIN_MS)
     this.#gone ??= new StoreUnavailable('The database is closed.')
     await closing?.catch(() => undefined)
     this.#fail(this.#gone)
@@ -74,13 +90,17 @@ export class SqliteConnection {
   #settle(reply: ThreadReply): void {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
+    clearTimeout(waiting?.timer)
     if ('error' in reply) waiting?.reject(translate(reply.error))
     else waiting?.resolve(reply.value as never)
   }
 
   #fail(error: Error): void {
     this.#gone ??= error
-    for (const { reject } of this.#waiting.values()) reject(this.#gone)
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer)
+      reject(this.#gone)
+    }
     this.#waiting.clear()
   }
 }

@@ -8,6 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './connection.ts'
 
@@ -15,14 +16,19 @@ import type { SqliteConnection } from './connection.ts'
 const alone = (value: unknown): unknown =>
   value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value
 
+/** With the wait for a lock of another process (5 s) still within seconds; more than that many transactions take. */
+export const TURN_WITHIN_MS = 4_000
+
 class Connection implements DatabaseConnection {
   readonly #thread: SqliteConnection
+  readonly #silenceMs: number
   inTransaction = false
   /** The first error since `begin`. On PostgreSQL it loses the transaction, so it does here, too. */
   lost: unknown
 
-  constructor(thread: SqliteConnection) {
+  constructor(thread: SqliteConnection, silenceMs: number) {
     this.#thread = thread
+    this.#silenceMs = silenceMs
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -36,15 +42,14 @@ class Connection implements DatabaseConnection {
   }
 
   begin(): Promise<void> {
-    return this.#thread.send({ kind: 'begin' })
+    return this.#thread.send({ kind: 'begin' }, this.#silenceMs)
   }
 
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>({
-      kind: 'query',
-      sql,
-      parameters: parameters.map(alone) as never,
-    })
+    const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>(
+      { kind: 'query', sql, parameters: parameters.map(alone) as never },
+      this.#silenceMs,
+    )
     return { rows, numAffectedRows: BigInt(changes) }
   }
 
@@ -54,26 +59,45 @@ class Connection implements DatabaseConnection {
   }
 }
 
+/** Turns are taken at our own mutex, which has a deadline; Kysely's has none, and is never free again after a failure. */
+class TurnsElsewhere extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+interface DialectOptions {
+  readonly mutex?: Mutex
+  readonly patient?: boolean
+}
+
 /** With a mutex it is the writer, whose transactions take turns; without one it is the reader. */
 class ThreadDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: Mutex | undefined
+  readonly #patient: boolean
 
-  constructor(thread: SqliteConnection, mutex: Mutex | undefined) {
-    this.#connection = new Connection(thread)
+  constructor(thread: SqliteConnection, { mutex, patient = false }: DialectOptions) {
+    this.#connection = new Connection(thread, patient ? PATIENT_MS : SILENCE_MS)
     this.#mutex = mutex
+    this.#patient = patient
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex?.acquire()
+    await this.#mutex?.acquire(this.#patient ? PATIENT_MS : TURN_WITHIN_MS)
     return this.#connection
   }
 
   async beginTransaction(): Promise<void> {
     // Immediate: the lock is taken now, where waiting is possible, and not at the first write, where it is not.
-    await this.#connection.begin()
+    try {
+      await this.#connection.begin()
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
     this.#connection.inTransaction = true
   }
 
@@ -83,8 +107,15 @@ class ThreadDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
-    // SQLite ends some transactions by itself (disk full); a second rollback would hide that error behind its own.
-    await this.#connection.run('rollback').catch(() => undefined)
+    this.#rollBack()
+  }
+
+  /**
+   * Not waited for: the thread takes messages in their order, so it comes before whatever is begun next, and a thread that
+   * hangs would keep the caller. SQLite ends some transactions by itself (disk full); then there is nothing to roll back.
+   */
+  #rollBack(): void {
+    void this.#connection.run('rollback').catch(() => undefined)
   }
 
   async releaseConnection(): Promise<void> {
@@ -96,9 +127,9 @@ class ThreadDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-export const sqliteDialect = (thread: SqliteConnection, mutex?: Mutex): Dialect => ({
-  createDriver: () => new ThreadDriver(thread, mutex),
-  createAdapter: () => new SqliteAdapter(),
+export const sqliteDialect = (thread: SqliteConnection, options: DialectOptions = {}): Dialect => ({
+  createDriver: () => new ThreadDriver(thread, options),
+  createAdapter: () => new TurnsElsewhere(),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })

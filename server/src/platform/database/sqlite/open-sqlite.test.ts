@@ -39,6 +39,44 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['b'])
   })
 
+  test('however many wait for a lock that another process holds, each is told within seconds', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const other = new DatabaseSync(join(folder, 'jeton.db'))
+    other.exec('begin immediate')
+    const began = performance.now()
+    const waited = Array.from({ length: 6 }, async (_, i) => {
+      await expect(db.transaction((tx) => insert(tx, `a${i}`))).rejects.toThrow(StoreUnavailable)
+      return performance.now() - began
+    })
+    waited.push(
+      expect(db.runProgram(program('one', `${INSERT} add.run('p', 0);`), null))
+        .rejects.toThrow(StoreUnavailable)
+        .then(() => performance.now() - began),
+    )
+    expect(Math.max(...(await Promise.all(waited)))).toBeLessThan(12_000)
+    other.close()
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+
+  test('a disk that hangs is an outage, and nothing of what was given up meanwhile is left half done', async () => {
+    const db = await openThings()
+    const hang = program('hang', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, input)')
+    const began = performance.now()
+    const hung = db.runProgram(hang, 18_000).catch((error) => error)
+    const waited = ['a', 'b'].map((id) => db.transaction((tx) => insert(tx, id)).catch((error) => error))
+    const all = await Promise.all([hung, ...waited])
+    // The writer is free again for the next, whose `begin` is not heard either, and is rolled back by the time it is.
+    all.push(await db.transaction((tx) => insert(tx, 'c')).catch((error) => error))
+    for (const error of all) expect(error).toBeInstanceOf(StoreUnavailable)
+    expect(performance.now() - began).toBeGreaterThan(13_000)
+    await expect
+      .poll(() => db.transaction((tx) => insert(tx, 'd')).then(() => 'done', String), { timeout: 9_000 })
+      .toBe('done')
+    expect(await idsIn(db)).toEqual(['d'])
+  }, 60_000)
+
   test('wakes those in other processes that it can reach, once it has committed and never if it does not', async () => {
     const sent: string[] = []
     const heard: string[] = []
@@ -140,6 +178,8 @@ describe('SQLite', () => {
 })
 
 /** A module as `runProgram` takes it. */
+const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
+
 function program(name: string, body: string): URL {
   const file = join(temporaryFolder(), `${name}.mjs`)
   writeFileSync(
@@ -150,8 +190,6 @@ function program(name: string, body: string): URL {
 }
 
 describe('a program inside the SQLite thread', () => {
-  const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
-
   test('is one transaction: all of it is there afterwards, and its output comes back', async () => {
     const db = await openThings()
     const add = program(

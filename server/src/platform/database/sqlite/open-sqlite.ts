@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, relative } from 'node:path'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
-import type { SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
+import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { SqliteConnection } from './connection.ts'
-import { sqliteDialect } from './dialect.ts'
+import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
 
 /** As a person would type it from here. */
 function shown(path: string): string {
@@ -45,6 +45,20 @@ async function openConnections(
   }
 }
 
+/** While it is open the log cannot begin anew, so it grows by what is written meanwhile. */
+async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const connection = await SqliteConnection.open({ file, readOnly: true })
+  const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { patient: true }) })
+  try {
+    await sql`begin`.execute(kysely)
+    // A transaction begins with what its first query sees.
+    await sql`select 1 from sqlite_master limit 1`.execute(kysely)
+    return await work({ read: () => kysely as never })
+  } finally {
+    await connection.close()
+  }
+}
+
 interface Deps {
   readonly clock: Clock
   readonly wakes?: WakeRelay | undefined
@@ -55,7 +69,8 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
   const file = join(folder, 'jeton.db')
   const { writer, reader } = await openConnections(file)
   const mutex = new Mutex()
-  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, mutex) })
+  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
+  const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const wakes = new EventEmitter().setMaxListeners(0)
   relay?.onHeard((topic) => wakes.emit(topic))
@@ -66,9 +81,9 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
     label: `SQLite ${shown(file)}`,
     read: () => reading as never,
     now,
-    async transaction(work) {
+    async transaction(work, options) {
       const woken = new Set<string>()
-      const result = await writing.transaction().execute((kysely) => {
+      const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
         const tx = {
           read: () => kysely,
           write: () => kysely,
@@ -85,8 +100,9 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
       }
       return result
     },
+    snapshot: (work) => readSnapshot(file, work),
     async runProgram(module, input) {
-      await mutex.acquire()
+      await mutex.acquire(TURN_WITHIN_MS)
       try {
         return await writer.send({ kind: 'program', module: module.href, input })
       } finally {
@@ -98,8 +114,8 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
       return () => void wakes.off(topic, heard)
     },
     async close() {
-      // Waits for the transaction under way; what comes after fails.
-      await mutex.acquire()
+      // Waits for the transaction under way, but not for ever; what comes after fails.
+      await mutex.acquire(TURN_WITHIN_MS).catch(() => undefined)
       await reader.close()
       await writer.close()
       mutex.release()

@@ -36,6 +36,8 @@ export interface ProgramContext {
 }
 
 const STATEMENTS_KEPT = 300
+/** I/O errors (a limit on the size of files, say) and full. */
+const NO_ROOM = new Set([10, 13])
 
 function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
@@ -46,6 +48,21 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   }
 
   const statements = new Map<string, StatementSync>()
+  let isPressed = false
+
+  /**
+   * After a write that found no room: what the log holds is moved into the file, so that the log begins anew instead of
+   * growing. Else a log that has met a limit of the disk would stay at it, with room left in the file.
+   */
+  function relieve(): void {
+    if (!isPressed || database.isTransaction) return
+    isPressed = false
+    try {
+      database.exec('pragma wal_checkpoint(passive)')
+    } catch {
+      // No room there either: the next write that fails tries again.
+    }
+  }
 
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql)
@@ -100,8 +117,10 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
       port.postMessage({ id, value } satisfies ThreadReply)
     } catch (caught) {
       const { message, errcode, stack } = caught as Error & { errcode?: number }
+      if (!readOnly && NO_ROOM.has((errcode ?? 0) & 0xff)) isPressed = true
       port.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
     }
+    relieve()
   })
   port.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)
 }

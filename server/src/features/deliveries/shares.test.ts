@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { IN_FLIGHT_MOST, Shares } from './shares.ts'
+
+const at = (id: string) => ({ project_id: 'proj_a', id })
+const WELL = { succeeded: true, durationMs: 5 }
+const SLOW = { succeeded: true, durationMs: 3_000 }
+const BADLY = { succeeded: false, durationMs: 5 }
+
+const roomOf = (shares: Shares, id: string) =>
+  shares.rooms().find((one) => one.id === id)?.room ?? shares.share
+
+function send(shares: Shares, id: string, outcome: Parameters<Shares['end']>[1]): void {
+  shares.begin(at(id))
+  shares.end(at(id), outcome)
+}
+
+test('a healthy destination soon gets all that it can take, and no more', () => {
+  const shares = new Shares()
+  expect(roomOf(shares, 'wh_1')).toBe(4)
+  // One stays in flight, so that it is remembered.
+  shares.begin(at('wh_1'))
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
+  expect(roomOf(shares, 'wh_1')).toBe(63)
+})
+
+test('one that fails gets a single send at a time until it succeeds', () => {
+  const shares = new Shares()
+  send(shares, 'wh_1', BADLY)
+  expect(roomOf(shares, 'wh_1')).toBe(1)
+  shares.begin(at('wh_1'))
+  expect(roomOf(shares, 'wh_1')).toBe(0)
+  shares.begin(at('wh_1'))
+  shares.end(at('wh_1'), WELL)
+  expect(roomOf(shares, 'wh_1')).toBe(1)
+})
+
+test('one that is slow earns no more room', () => {
+  const shares = new Shares()
+  shares.begin(at('wh_1'))
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', SLOW)
+  expect(roomOf(shares, 'wh_1')).toBe(3)
+})
+
+test('those that fail take half at most, however many there are, and take turns', () => {
+  const shares = new Shares()
+  const ids = Array.from({ length: 1_000 }, (_, i) => `wh_${i}`)
+  for (const id of ids) send(shares, id, BADLY)
+  const served = new Set<string>()
+  for (let turn = 0; turn < 4; turn++) {
+    const granted = shares.rooms().filter(({ room }) => room > 0)
+    expect(granted).toHaveLength(IN_FLIGHT_MOST / 2)
+    for (const { id } of granted) served.add(id)
+  }
+  expect(served.size).toBe(1_000)
+  for (const { id } of shares.rooms().filter(({ room }) => room > 0)) shares.begin(at(id))
+  expect(shares.rooms().every(({ room }) => room === 0)).toBe(true)
+})
+
+test('nor do those that have yet to answer for the first time', () => {
+  const shares = new Shares()
+  for (let i = 0; shares.share > 0; i++) for (let n = 0; n < 4; n++) shares.begin(at(`wh_${i}`))
+  expect(shares.inFlight).toBe(IN_FLIGHT_MOST / 2)
+  // One that is known to be well still finds room.
+  shares.begin(at('wh_well'))
+  send(shares, 'wh_well', WELL)
+  expect(roomOf(shares, 'wh_well')).toBeGreaterThan(0)
+})

@@ -1,0 +1,86 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type PostgresPair, startPostgresPair } from '../../../../test/postgres-pair.ts'
+import { idsIn, insert, prepareThings } from '../../../../test/things.ts'
+import { systemClock } from '../../clock.ts'
+import { openDatabase, type PostgresDatabase, StoreUnavailable } from '../index.ts'
+import { hostsIn } from './hosts.ts'
+
+test('an address may name several hosts, with passwords and ports of every shape', () => {
+  const named = (url: string) => hostsIn(url).map(({ host, port }) => `${host} ${port}`)
+  expect(named('postgres://u:p@a:5433,b/jeton?sslmode=require')).toEqual(['a 5433', 'b 5432'])
+  expect(named('postgresql://u:p,@x:1@db.example:6000/jeton')).toEqual(['db.example 6000'])
+  expect(named('postgres://[::1]:5433,[2001:db8::2]/jeton')).toEqual(['::1 5433', '2001:db8::2 5432'])
+  for (const { url } of hostsIn('postgres://u:p,@x@a:1,b:2/jeton?sslmode=require')) {
+    expect([url.username, url.password, url.pathname, url.search]).toEqual([
+      'u',
+      'p,%40x',
+      '/jeton',
+      '?sslmode=require',
+    ])
+  }
+})
+
+describe('a primary and its standby', () => {
+  let pair: PostgresPair
+  beforeAll(async () => {
+    pair = await startPostgresPair()
+  }, 90_000)
+  afterAll(() => pair.remove())
+
+  const open = async (url: string) => {
+    const db = await openDatabase({ clock: systemClock }, { url, pool: 3, folder: '' })
+    onTestFinished(() => db.close())
+    return db as PostgresDatabase
+  }
+  const isStandby = async (db: PostgresDatabase) =>
+    (await db.runSql((q) => q.send('select pg_is_in_recovery() as it')))[0]!.it
+
+  test('whoever stands first in the address, the primary is used, for reading as well', async () => {
+    const [first, second] = [pair.standby().port, pair.primary().port]
+    const db = await open(`postgres://jeton@127.0.0.1:${first},127.0.0.1:${second}/postgres`)
+    expect(await Promise.all([isStandby(db), isStandby(db), isStandby(db)])).toEqual([false, false, false])
+  })
+
+  test('a standby alone is no store: what it knows may be old, so it never answers', async () => {
+    const opening = openDatabase(
+      { clock: { ...systemClock, sleep: async () => undefined } },
+      { url: pair.standby().url(), pool: 2, folder: '' },
+    )
+    await expect(opening).rejects.toThrow(/standby/)
+  })
+
+  test('after the standby was promoted, everything that was committed is there, and work and wake-ups go on', async () => {
+    const db = await prepareThings(await open(pair.url()))
+    let heard = 0
+    db.onWake('topic', () => heard++)
+    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await db.transaction((tx) => insert(tx, 'before'))
+    await pair.failOver()
+    await expect(idsIn(db)).rejects.toThrow(StoreUnavailable)
+    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await db.transaction((tx) => insert(tx, 'after'))
+    expect(await idsIn(db)).toEqual(['after', 'before'])
+    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
+    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 15_000 })
+    await vi.waitFor(() => expect(heard).toBe(3), { timeout: 5_000 })
+  }, 60_000)
+
+  test('connections that were given up while no host answered are not left open', async () => {
+    await pair.heal()
+    const db = await open(pair.url())
+    await pair.primary().stop()
+    await pair.standby().stop()
+    const cpu = process.cpuUsage()
+    await Promise.all(Array.from({ length: 6 }, () => expect(db.now()).rejects.toThrow(StoreUnavailable)))
+    // Several hosts that refuse are asked once each, not over and over as fast as they can refuse.
+    expect(process.cpuUsage(cpu).user).toBeLessThan(2_000_000)
+    await pair.primary().start()
+    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    const sql = postgres(pair.primary().url(), { max: 1 })
+    onTestFinished(() => sql.end())
+    const open_ = await sql`select count(*)::int as n from pg_stat_activity where application_name = 'jeton'`
+    // The pool, and the one that listens.
+    expect(open_[0]!.n).toBeLessThanOrEqual(4)
+  }, 90_000)
+})

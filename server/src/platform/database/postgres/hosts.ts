@@ -1,0 +1,53 @@
+/** One of the hosts that an address names. */
+export interface Host {
+  readonly host: string
+  readonly port: number
+  /** The same address with this host alone: user, password, database and parameters. */
+  readonly url: URL
+}
+
+const DEFAULT_PORT = 5432
+
+/** `a:5433`, `a`, `[::1]:5433`. */
+function parseHost(text: string): { host: string; port: number } {
+  const [, host = text, port] = /^(.*?)(?::(\d+))?$/.exec(text)!
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_PORT }
+}
+
+/** Every host of `postgres://user:password@a:5432,b:5432/database?…`, which is no valid URL as it stands. */
+export function hostsIn(address: string): Host[] {
+  const [, scheme, authority, rest] = /^(postgres(?:ql)?:\/\/)([^/]*)(.*)$/.exec(address)!
+  // A password may hold an `@` or a comma; a host cannot.
+  const at = authority!.lastIndexOf('@') + 1
+  const [user, names] = [authority!.slice(0, at), authority!.slice(at)]
+  return names.split(',').map((name) => ({
+    ...parseHost(name),
+    url: new URL(`${scheme}${user}${name}${rest}`),
+  }))
+}
+
+/**
+ * In which order hosts are tried: first the one that served last. After a failover, every new connection would otherwise
+ * wait again for a machine that is gone.
+ */
+export class Hosts {
+  readonly #all: readonly Host[]
+  #last: Host
+
+  constructor(address: string) {
+    this.#all = hostsIn(address)
+    this.#last = this.#all[0]!
+  }
+
+  get count(): number {
+    return this.#all.length
+  }
+
+  inTurn(): Host[] {
+    return [this.#last, ...this.#all.filter((host) => host !== this.#last)]
+  }
+
+  served(host: Host): void {
+    this.#last = host
+  }
+}

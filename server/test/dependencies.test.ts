@@ -1,0 +1,57 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { auditDependencies } from '../scripts/check-dependencies.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+test('no package that users install runs a script, has a licence that does not fit, or is not used', () => {
+  const { shipped, faults } = auditDependencies(ROOT)
+  expect(faults).toEqual([])
+  // Else it has looked at nothing.
+  expect(shipped.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['fastify', 'kysely', 'postgres', 'commander']),
+  )
+})
+
+/** The manifests of this repository, with a change, and a little source. */
+function changed(file: string, change: (json: Record<string, never>) => unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jeton-dependencies-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'bench'))
+  for (const one of ['package.json', 'package-lock.json', 'vitest.config.ts', 'server'])
+    cpSync(join(ROOT, one), join(folder, one), {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    })
+  cpSync(join(ROOT, 'bench'), join(folder, 'bench'), {
+    recursive: true,
+    filter: (path) => !path.includes('node_modules'),
+  })
+  const path = join(folder, file)
+  const json = JSON.parse(readFileSync(path, 'utf8'))
+  change(json)
+  writeFileSync(path, JSON.stringify(json))
+  return folder
+}
+
+type Lock = { packages: Record<string, Record<string, unknown>> }
+
+test('a script at installation, a licence that does not fit, and a package that nobody uses are found', () => {
+  const inLock = (entry: object) =>
+    changed('package-lock.json', (json) => {
+      Object.assign((json as never as Lock).packages['node_modules/fastify']!, entry)
+    })
+  expect(auditDependencies(inLock({ hasInstallScript: true })).faults).toEqual([
+    expect.stringContaining('fastify runs a script'),
+  ])
+  expect(auditDependencies(inLock({ license: 'AGPL-3.0' })).faults).toEqual([
+    expect.stringContaining('fastify has the licence AGPL-3.0'),
+  ])
+  const unused = changed('server/package.json', (json) =>
+    Object.assign(json.dependencies!, { 'left-pad': '1.0.0' }),
+  )
+  expect(auditDependencies(unused).faults).toEqual(['left-pad of server/package.json is used nowhere'])
+})

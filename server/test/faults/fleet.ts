@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { makeHome, type Running, serveBinary } from '../binary.ts'
+import { OPERATOR } from '../service.ts'
+
+interface Member {
+  running: (Running & { url: string }) | undefined
+  /** Set while we end it ourselves; whoever ends otherwise has crashed. */
+  expected: boolean
+}
+
+/** Processes of the real program on one store. */
+export class Fleet {
+  readonly #members: Member[]
+  readonly #home = makeHome()
+  readonly #env: Readonly<Record<string, string>>
+  readonly crashes: string[] = []
+
+  private constructor(env: Readonly<Record<string, string>>, size: number) {
+    this.#env = {
+      JETON_MANAGEMENT_ID: OPERATOR.id,
+      JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+      JETON_SAMPLE: 'off',
+      ...env,
+    }
+    this.#members = Array.from({ length: size }, () => ({ running: undefined, expected: false }))
+  }
+
+  static async start(env: Readonly<Record<string, string>>, size: number): Promise<Fleet> {
+    const fleet = new Fleet(env, size)
+    // The first one alone: it makes the tables.
+    await fleet.startMember(0)
+    await Promise.all(fleet.#members.slice(1).map((_, i) => fleet.startMember(i + 1)))
+    return fleet
+  }
+
+  urls = (): string[] => this.#members.flatMap(({ running }) => running?.url ?? [])
+
+  pidOf(index: number): number {
+    return this.#members[index]!.running!.child.pid!
+  }
+
+  async startMember(index: number): Promise<void> {
+    const member = this.#members[index]!
+    const running = await serveBinary({ home: this.#home.folder, env: this.#env })
+    Object.assign(member, { running, expected: false })
+    void running.ended.then((code) => {
+      member.running = undefined
+      if (!member.expected)
+        this.crashes.push(`a process ended by itself (${code}): ${running.stderr().slice(-2_000)}`)
+    })
+  }
+
+  /** Whoever does not run, as a supervisor would. */
+  async startMissing(): Promise<void> {
+    await Promise.all(this.#members.map(({ running }, i) => (running ? undefined : this.startMember(i))))
+  }
+
+  /** Without a goodbye. */
+  async kill(index: number): Promise<void> {
+    const member = this.#members[index]!
+    const { running } = member
+    if (!running) return
+    member.expected = true
+    member.running = undefined
+    await running.stop('SIGKILL')
+  }
+
+  /** How large a file it may write from now on, in bytes; as a disk that is full, and has room again. */
+  limitFiles(index: number, bytes: number | 'unlimited'): void {
+    const { status, stderr } = spawnSync('prlimit', [
+      '--pid',
+      String(this.pidOf(index)),
+      `--fsize=${bytes}:unlimited`,
+    ])
+    if (status !== 0) throw new Error(`prlimit: ${stderr}`)
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#members.map((_, i) => this.kill(i)))
+    this.#home.remove()
+  }
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { MIGRATIONS } from '../../src/app/migrations/index.ts'
+import { type Database, readTable, tablesOf } from '../../src/platform/database/index.ts'
+import { makeHome, serveBinary } from '../binary.ts'
+import { eachEngine } from '../engines.ts'
+import { FUZZ_REQUESTS, LONG, SEED } from '../faults/form.ts'
+import { Random } from '../faults/random.ts'
+import { report } from '../faults/report.ts'
+import { wrongCards } from '../redemption-rush.ts'
+import { clientOf, OPERATOR, send } from '../service.ts'
+import { everythingIn } from '../timed-service.ts'
+import { exactly, judge } from './judge.ts'
+import { openPlayground } from './playground.ts'
+import { makeCase } from './requests.ts'
+import { ROUTES } from './routes.ts'
+import { Wire } from './wire.ts'
+
+const CONNECTIONS = 8
+/** Longer than all deadlines of the service; a request that was cut off ends when its caller closes. */
+const PATIENCE_MS = 40_000
+const FRESH_TOKEN_EVERY = 400
+/** Memory goes up and down with the collection of garbage: its lowest in the last third of a run, and in the one before. */
+const GROWTH_MOST_BYTES = 80 * 1024 * 1024
+const FAULTS_SHOWN = 5
+
+test('the fuzzer knows every route', () => {
+  expect(ROUTES.length).toBeGreaterThan(100)
+  expect(ROUTES.every(({ path }) => path.startsWith('/'))).toBe(true)
+})
+
+eachEngine((engine) => {
+  test(
+    `hostile requests to every route: no 5xx but 503, no hang, no leak, nothing let in (seed ${SEED})`,
+    async () => {
+      const store = await engine.freshStore()
+      const home = makeHome()
+      onTestFinished(home.remove)
+      const running = await serveBinary({
+        home: home.folder,
+        env: {
+          ...store.env,
+          JETON_MANAGEMENT_ID: OPERATOR.id,
+          JETON_MANAGEMENT_TOKEN: OPERATOR.token,
+          JETON_SAMPLE: 'off',
+          JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+        },
+      })
+      onTestFinished(async () => void (await running.stop('SIGKILL')))
+      const client = clientOf(running.url)
+      const random = new Random(SEED)
+      const ground = await openPlayground(client, random)
+      const db = await store.open()
+      const before = await rowsAbout(db, ground.victimId)
+
+      const faults: string[] = []
+      const memory: number[] = []
+      let [sent, answers, slowestMs] = [0, 0, 0]
+      async function converse(): Promise<void> {
+        const wire = new Wire(running.url)
+        while (sent < FUZZ_REQUESTS && faults.length < FAULTS_SHOWN) {
+          const number = ++sent
+          if (number % FRESH_TOKEN_EVERY === 0) await ground.freshToken()
+          if (number % Math.ceil(FUZZ_REQUESTS / 30) === 0) memory.push(await residentBytes(running.url))
+          const one = makeCase(ground.stock)
+          if (one.vanish) {
+            await wire.sayAndVanish(one.bytes)
+            continue
+          }
+          const heard = await wire.say(one.bytes, {
+            answers: one.answers ?? 1,
+            heads: one.isHead === true,
+            finish: one.finish === true,
+            patienceMs: PATIENCE_MS,
+          })
+          answers += heard.answers.length
+          slowestMs = Math.max(slowestMs, Math.round(heard.ms))
+          for (const answer of heard.answers) ground.learn(answer.body)
+          for (const fault of judge(one, heard, ground.forbidden)) faults.push(`${fault}\n  ${exactly(one)}`)
+        }
+        wire.drop()
+      }
+      await Promise.all(Array.from({ length: CONNECTIONS }, converse))
+
+      const after = await rowsAbout(db, ground.victimId)
+      const third = Math.floor(memory.length / 3)
+      const lowest = [memory.slice(third, 2 * third), memory.slice(2 * third)].map((some) =>
+        Math.min(...some),
+      )
+      const mb = (bytes: number) => `${Math.round(bytes / 1024 / 1024)}`
+      report('fuzz', {
+        what: `seed ${SEED}`,
+        engine: engine.name,
+        requests: sent,
+        answers,
+        slowestMs,
+        memory: `${lowest.map(mb).join(' → ')} MB`,
+        found: faults.length,
+      })
+      expect(faults.join('\n'), running.stderr().slice(-2_000)).toBe('')
+      expect(running.child.exitCode, 'the process goes on').toBe(null)
+      const bugs = running
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('"msg":"bug"'))
+      expect(bugs.slice(0, FAULTS_SHOWN)).toEqual([])
+      expect(after).toEqual(before)
+      expect((await send(`${running.url}/health/ready`)).status).toBe(200)
+      expect((await client.issue(ground.victimPair)).status).toBe(200)
+      expect(await wrongCards(db)).toEqual([])
+      await expectSoundStore(db)
+      if (LONG) expect(lowest[1]! - lowest[0]!).toBeLessThan(GROWTH_MOST_BYTES)
+    },
+    LONG ? 60 * 60_000 : 180_000,
+  )
+})
+
+async function residentBytes(url: string): Promise<number> {
+  const { text } = await send(`${url}/metrics`)
+  return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1] ?? 0)
+}
+
+/** Every row that belongs to the project, but for notes about who was refused. */
+async function rowsAbout(db: Database, projectId: string): Promise<string[]> {
+  const { refusals: _, ...tables } = await everythingIn(db)
+  return Object.values(tables)
+    .flat()
+    .filter((row) => row.includes(projectId))
+    .sort()
+}
+
+async function expectSoundStore(db: Database): Promise<void> {
+  if (db.engine === 'sqlite') {
+    const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(
+      db.read<never>() as never,
+    )
+    expect(rows).toEqual([{ integrity_check: 'ok' }])
+  }
+  for (const table of await tablesOf(MIGRATIONS)) {
+    const texts = table.columns.flatMap(({ type }, i) => (type === 'text' ? [i] : []))
+    for await (const page of readTable(db, table, 500))
+      for (const row of page)
+        for (const text of texts.map((i) => (row[i] as string | null) ?? '')) {
+          const at = `${table.name}: ${text.slice(0, 300)}`
+          expect(text.includes('\0') || !text.isWellFormed(), at).toBe(false)
+          expect(/"__proto__"\s*:/.test(text), at).toBe(false)
+        }
+  }
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON Schema, as it is written.
+export type Schema = any
+
+/** A route of the OpenAPI document, with what a caller can fill in. */
+export interface FuzzRoute {
+  readonly method: string
+  /** `/v1/customers/{customerId}`. */
+  readonly path: string
+  readonly query: readonly { readonly name: string; readonly schema: Schema }[]
+  readonly body: { readonly type: string; readonly schema: Schema } | undefined
+  /** Whose credential it takes. */
+  readonly takes: 'operator' | 'key' | 'nothing'
+}
+
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
+
+/** Local references, followed. */
+export function resolved(schema: Schema): Schema {
+  let found = schema
+  while (found?.$ref)
+    found = found.$ref
+      .replace(/^#\//, '')
+      .split('/')
+      .reduce((at: Schema, name: string) => at?.[name], document)
+  return found ?? {}
+}
+
+function takes(security: readonly Record<string, unknown>[] | undefined): FuzzRoute['takes'] {
+  if (!security) return 'nothing'
+  return security.some((one) => 'managementId' in one) ? 'operator' : 'key'
+}
+
+function routeOf(path: string, method: string, operation: Schema): FuzzRoute {
+  const [[type, content] = [undefined, undefined]] = Object.entries(operation.requestBody?.content ?? {}) as [
+    string,
+    Schema,
+  ][]
+  return {
+    method: method.toUpperCase(),
+    path,
+    query: (operation.parameters ?? []).filter((one: Schema) => one.in === 'query'),
+    body: type === undefined ? undefined : { type, schema: content.schema },
+    takes: takes(operation.security),
+  }
+}
+
+export const ROUTES: readonly FuzzRoute[] = Object.entries(document.paths as Record<string, Schema>).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, operation]) => routeOf(path, method, operation)),
+)

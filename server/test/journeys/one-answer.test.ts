@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newFolder } from '../command-line.ts'
+import { startService, type TestService } from '../service.ts'
+import { TestClock } from '../test-clock.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ JETON_DATA_DIR: newFolder('one-answer') }, { clock: new TestClock() })
+})
+afterAll(() => service.stop())
+
+/** Everything that comes back on one connection, after each piece has been sent and our side was closed. */
+async function conversation(pieces: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  let heard = ''
+  socket.setEncoding('latin1').on('data', (chunk) => (heard += chunk))
+  socket.on('error', () => undefined)
+  const closed = once(socket, 'close')
+  for (const [i, piece] of pieces.entries()) {
+    if (i > 0) await expect.poll(() => heard).toContain('HTTP/1.1')
+    socket.write(piece)
+  }
+  if (!socket.destroyed) socket.end()
+  await closed
+  return heard
+}
+
+const statusesIn = (heard: string): string[] =>
+  [...heard.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]!)
+
+const HOST = 'Host: 127.0.0.1\r\n'
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+test('a request that was refused before its body had come, and then breaks off, gets no second answer', async () => {
+  const refused = `POST /v1/customers HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 50\r\n\r\n{"name"`
+  // Whoever shares the connection (a proxy) would take the second for the answer to its next request.
+  expect(statusesIn(await conversation([refused]))).toEqual(['401'])
+})
+
+test('a request that was refused before its body had come, and goes on as no HTTP, gets no second answer', async () => {
+  const head = `POST /v1/customers HTTP/1.1\r\n${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`
+  expect(statusesIn(await conversation([head, 'not a chunk\r\n\r\n']))).toEqual(['401'])
+})
+
+test('what is no HTTP after a request that is being worked on is answered after it, not instead of it', async () => {
+  const heard = await conversation([`GET /health/live HTTP/1.1\r\n${HOST}\r\n\u0000\u0001 no HTTP\r\n\r\n`])
+  expect(statusesIn(heard)).toEqual(['200', '400'])
+  expect(heard.indexOf('"status":"live"')).toBeLessThan(heard.indexOf('invalid_payload'))
+})
+
+test('a body that breaks off while it is waited for is answered once, as broken', async () => {
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
+  const heard = await conversation([
+    `POST /v1/oauth/token HTTP/1.1\r\n${HOST}${form}Content-Length: 50\r\n\r\ngrant_type`,
+  ])
+  expect(statusesIn(heard)).toEqual(['400'])
+})
