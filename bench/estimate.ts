@@ -29,7 +29,7 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)
   const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
-  const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * one)
+  const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * inTurn)
   const deliveries = 2 * has('deliveries') * DELIVERIES_SECONDS
   const alternating = throughput + gateway + redemptions + mixed + growth + workers + deliveries
   return rounds * alternating + 2 * has('memory') * MEMORY_SECONDS

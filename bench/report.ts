@@ -89,13 +89,11 @@ function memoryTable(rows: NonNullable<Results['memory']>): string {
 }
 
 function workersTable(rows: NonNullable<Results['workers']>): string {
-  const head = ['workers', 'introspect/s', 'p50', 'p99', 'of one', 'issue/s', 'p50', 'p99', 'of one']
-  const cells = rows.map(({ engine, workers, median: { introspect, issue }, ratio }) => [
-    `${engine}: ${workers}`,
-    ...[rate(introspect), p50(introspect), p99(introspect), shownRatio(ratio.introspect)],
-    ...[rate(issue), p50(issue), p99(issue), shownRatio(ratio.issue)],
+  const cells = rows.map(({ engine, workers, kind, median, ratio }) => [
+    `${engine}, ${kind}: ${workers}`,
+    ...[rate(median), p50(median), p99(median), shownRatio(ratio), cost(median)],
   ])
-  return shownTable(head, cells)
+  return shownTable(['workers', 'per second', 'p50', 'p99', 'of one', 'CPU main / all'], cells)
 }
 
 function deliveryTable(rows: NonNullable<Results['deliveries']>): string {
@@ -143,9 +141,9 @@ function reasons({
       `${engine}, ${activeTokens} active tokens`,
       issue,
     ]),
-    ...workers.flatMap((row): [string, Outcome][] => [
-      [`${row.engine}, ${row.workers} workers, introspect`, row.median.introspect],
-      [`${row.engine}, ${row.workers} workers, issue`, row.median.issue],
+    ...workers.map(({ engine, workers: count, kind, median }): [string, Outcome] => [
+      `${engine}, ${count} workers, ${kind}`,
+      median,
     ]),
   ]
   const spoiled = all.flatMap(([what, outcome]) =>

@@ -94,16 +94,12 @@ function memoryTargets({ memory }: Results, engine: Engine): Target[] {
 }
 
 /** With two workers on two processors, and the load generator beside them. */
-function workersTargets({ workers }: Results, engine: Engine): Target[] {
-  const row = workers?.find((one) => one.engine === engine && one.workers === 2)
-  if (!row) return []
-  return (['introspect', 'issue'] as const).map((kind) =>
-    target(
-      `${kind} ${ENGINE_LABEL[engine]} with two workers ≥ ${WORKERS_LEAST} × of one`,
-      row.ratio[kind],
-      atLeast(WORKERS_LEAST),
-    ),
-  )
+function workersTargets({ workers = [] }: Results, engine: Engine): Target[] {
+  const rows = workers.filter((one) => one.engine === engine && one.workers === 2)
+  return rows.map(({ kind, ratio }) => {
+    const name = `${kind} ${ENGINE_LABEL[engine]} with two workers ≥ ${WORKERS_LEAST} × of one`
+    return target(name, ratio, atLeast(WORKERS_LEAST))
+  })
 }
 
 function deliveryTargets({ deliveries = [], idle = [] }: Results, engine: Engine): Target[] {

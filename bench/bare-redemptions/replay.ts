@@ -33,9 +33,11 @@ function bareSqlite(folder: string): Bare {
   }
 }
 
-/** One connection of the driver that Jeton uses. */
+/** One connection of the driver that Jeton uses, with those of its settings that cost something. */
 function barePostgres(url: string): Bare {
-  const driver = postgres(url, { max: 1, fetch_types: false, onnotice: () => undefined })
+  const bigint = { to: 20, from: [20], parse: Number, serialize: String }
+  const settings = { max: 1, max_lifetime: null, fetch_types: false, types: { bigint } }
+  const driver = postgres(url, { ...settings, onnotice: () => undefined } as never)
   return {
     async transaction(statements) {
       for (const { sql, parameters } of statements)

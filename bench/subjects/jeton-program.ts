@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { treeUse } from '../process-tree.ts'
 import { announce, endOnSignal, receiveTask } from './process.ts'
 import { ISSUE_BODY, pairOf } from './protocol.ts'
 
@@ -37,9 +38,15 @@ endOnSignal(async () => {
   child.kill('SIGTERM')
   await gone
 })
-announce({
-  url,
-  credentials: clients.map(pairOf),
-  issue: { path: '/v1/oauth/token', body: ISSUE_BODY },
-  introspect: { path: '/v1/oauth/introspect', body: 'token=' },
-})
+announce(
+  {
+    url,
+    credentials: clients.map(pairOf),
+    issue: { path: '/v1/oauth/token', body: ISSUE_BODY },
+    introspect: { path: '/v1/oauth/introspect', body: 'token=' },
+  },
+  () => {
+    const use = treeUse(child.pid!)
+    return { ...use, peakBytes: use.rssBytes }
+  },
+)

@@ -6,8 +6,8 @@ export const receiveTask = (): Promise<SubjectTask> =>
   new Promise((resolve) => process.once('message', (task) => resolve(task as SubjectTask)))
 
 /** Tells the runner that requests may come. From here on it also answers what the process has used. */
-export function announce(ready: Omit<Ready, 'ready'>): void {
-  process.on('message', () => process.send!(processUse()))
+export function announce(ready: Omit<Ready, 'ready'>, use: () => ProcessUse = processUse): void {
+  process.on('message', () => process.send!(use()))
   // The runner is gone, however it ended.
   process.on('disconnect', () => process.exit(1))
   process.stdout.write(`${JSON.stringify({ ready: true, ...ready } satisfies Ready)}\n`)
