@@ -70,9 +70,9 @@ function mixedTable(rows: NonNullable<Results['mixed']>): string {
 function growthTable(rows: NonNullable<Results['growth']>): string {
   const cells = rows.map(({ engine, activeTokens, issue }) => [
     `${engine}: ${shownCount(activeTokens)}`,
-    ...[rate(issue), p50(issue), p99(issue)],
+    ...[rate(issue), p50(issue), p99(issue), cost(issue)],
   ])
-  return shownTable(['active tokens', 'issue/s', 'p50', 'p99'], cells)
+  return shownTable(['active tokens', 'issue/s', 'p50', 'p99', 'CPU main / all'], cells)
 }
 
 function memoryTable(rows: NonNullable<Results['memory']>): string {
