@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { SUBJECTS } from './launch.ts'
 import type { Machine } from './machine.ts'
-import { isMeasured } from './measure/load-subject.ts'
+import { isMeasured, type Outcome } from './measure/load-subject.ts'
 import type { Kind, ThroughputRow } from './measure/throughput.ts'
 import { type Bar, barPlot } from './plot.ts'
 import type { Results } from './results.ts'
@@ -18,18 +18,14 @@ interface Page {
   readonly text: string
 }
 
+const bar = (label: string, outcome: Outcome | undefined, ours = true): Bar[] =>
+  isMeasured(outcome)
+    ? [{ label, value: outcome.perSecond, shown: `${shownCount(outcome.perSecond)}/s`, ours }]
+    : []
+
 const throughputBars = (rows: readonly ThroughputRow[] = [], kind: Kind): Bar[] =>
-  rows.flatMap(({ subject, median: { [kind]: found } }) =>
-    isMeasured(found)
-      ? [
-          {
-            label: SUBJECTS[subject].label,
-            value: found.perSecond,
-            shown: `${shownCount(found.perSecond)}/s`,
-            ours: subject.startsWith('jeton'),
-          },
-        ]
-      : [],
+  rows.flatMap(({ subject, median }) =>
+    bar(SUBJECTS[subject].label, median[kind], subject.startsWith('jeton')),
   )
 
 const deliveryBars = ({ deliveries = [] }: Results): Bar[] =>
@@ -48,31 +44,15 @@ const deliveryBars = ({ deliveries = [] }: Results): Bar[] =>
 
 const growthBars = ({ growth = [] }: Results): Bar[] =>
   growth.flatMap(({ engine, activeTokens, issue }) =>
-    isMeasured(issue)
-      ? [
-          {
-            label: `${engine}, ${shownCount(activeTokens)} active`,
-            value: issue.perSecond,
-            shown: `${shownCount(issue.perSecond)}/s`,
-            ours: true,
-          },
-        ]
-      : [],
+    bar(`${engine}, ${shownCount(activeTokens)} active`, issue),
   )
 
-const workerBars = ({ workers = [] }: Results, kind: 'introspect' | 'issue'): Bar[] =>
-  workers.flatMap(({ engine, workers: count, median: { [kind]: found } }) =>
-    isMeasured(found)
-      ? [
-          {
-            label: `${engine}, ${count} worker${count === 1 ? '' : 's'}`,
-            value: found.perSecond,
-            shown: `${shownCount(found.perSecond)}/s`,
-            ours: true,
-          },
-        ]
-      : [],
-  )
+const workerBars = ({ workers = [] }: Results, wanted: Kind): Bar[] =>
+  workers
+    .filter(({ kind }) => kind === wanted)
+    .flatMap(({ engine, workers: count, median }) =>
+      bar(`${engine}, ${count} worker${count === 1 ? '' : 's'}`, median),
+    )
 
 const plotsOf = (results: Results): readonly (readonly [string, string, readonly Bar[]])[] => [
   ['introspect', 'Introspections a second', throughputBars(results.throughput, 'introspect')],
