@@ -96,7 +96,7 @@ const alerts = (): Finding =>
   unseen(
     'alerts',
     'who reads /metrics and /health/ready cannot be seen from here. Let someone be woken',
-    'alert on jeton_store_unavailable_total\nand on jeton_deliveries_oldest_due_seconds',
+    'deploy/prometheus-alerts.yaml has rules; see docs/guides/operate.md',
   )
 
 function logLevel({ JETON_LOG_LEVEL: level }: Config): Finding {
