@@ -22,8 +22,6 @@ interface Parts {
 export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
   const reach = createReach(config.JETON_WEBHOOK_ALLOW)
   const sender = createSender({ reach, userAgent: `Jeton/${VERSION}` })
-  // Who cannot sign leaves it to those who can; fanning out needs no key.
-  if (!vault.ready) parts.log.warn({ why: 'JETON_ENCRYPTION_KEY is not set' }, 'this process sends no events')
   const delivery = startDelivery({
     ...parts,
     random: randomBytes,

@@ -19,6 +19,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/report-redemptions.md': [/"duplicate":false/, /"duplicate":true/],
   'docs/guides/loyalty.md': [/SAMPLE-1/],
   'docs/guides/protect-an-api.md': [/insufficient_scope|needs "campaigns"/],
+  'docs/guides/backup.md': [/jeton\.backup/],
   'docs/guides/operate.md': [/1 encrypted anew|[2-9] encrypted anew/, /jeton_tokens_issued_total/],
 }
 
