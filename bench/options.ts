@@ -11,6 +11,7 @@ export const PARTS = [
   'growth',
   'memory',
   'workers',
+  'store',
 ] as const
 export type Part = (typeof PARTS)[number]
 

@@ -96,6 +96,24 @@ function workersTable(rows: NonNullable<Results['workers']>): string {
   return shownTable(['workers', 'per second', 'p50', 'p99', 'of one', 'CPU main / all'], cells)
 }
 
+function storeCostTable(rows: NonNullable<Results['storeCost']>): string {
+  const cells = rows.map((row) => [
+    row.load,
+    row.perSecond > 0 ? shownCount(row.perSecond) : '-',
+    ...[row.transactions.toFixed(3), shownCount(row.walBytes), shownCount(row.cpuMicros)],
+    String(row.connections),
+  ])
+  const head = [
+    'PostgreSQL, for one answer',
+    'per second',
+    'transactions',
+    'WAL bytes',
+    'CPU µs',
+    'connections',
+  ]
+  return shownTable(head, cells)
+}
+
 const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
 
 const targetLines = (targets: readonly Target[]): string =>
@@ -139,7 +157,7 @@ function reasons({
 }
 
 export function reportOf(results: Results, targets: readonly Target[]): { text: string; complete: boolean } {
-  const { throughput, gateway, redemptions, mixed, growth, memory, workers } = results
+  const { throughput, gateway, redemptions, mixed, growth, memory, workers, storeCost } = results
   const missing = reasons(results)
   const parts = [
     throughput && throughputTable(throughput),
@@ -149,6 +167,7 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     growth && growthTable(growth),
     memory && memoryTable(memory),
     workers && workersTable(workers),
+    storeCost && storeCostTable(storeCost),
     missing.length > 0 && missing.join('\n'),
     targets.length > 0 && targetLines(targets),
   ]

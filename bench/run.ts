@@ -7,6 +7,7 @@ import type { Bench } from './measure/load-subject.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measureMixed } from './measure/mixed.ts'
 import { measureRedemptions } from './measure/redemptions.ts'
+import { measureStoreCost } from './measure/store-cost.ts'
 import { isAtGateway, measureThroughput } from './measure/throughput.ts'
 import { measureWorkers } from './measure/workers.ts'
 import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
@@ -71,6 +72,11 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
   if (parts.includes('growth')) results.growth = await onBoth('growth', measureGrowth, running)
   if (parts.includes('memory')) results.memory = await onBoth('memory', measureMemory, running)
   if (parts.includes('workers')) results.workers = await onBoth('workers', measureWorkers, running)
+  if (parts.includes('store'))
+    results.storeCost = await measureStoreCost(bench).catch((error: Error) => {
+      results.failures.push(`store: ${error.message}`)
+      return []
+    })
   return results
 }
 
