@@ -12,6 +12,7 @@ export const PARTS = [
   'memory',
   'workers',
   'deliveries',
+  'store',
 ] as const
 export type Part = (typeof PARTS)[number]
 

@@ -110,6 +110,24 @@ const idleTable = (rows: NonNullable<Results['idle']>): string =>
     rows.map(({ engine, medianMs, p99Ms }) => [engine, shownMs(medianMs), shownMs(p99Ms)]),
   )
 
+function storeCostTable(rows: NonNullable<Results['storeCost']>): string {
+  const cells = rows.map((row) => [
+    row.load,
+    row.perSecond > 0 ? shownCount(row.perSecond) : '-',
+    ...[row.transactions.toFixed(3), shownCount(row.walBytes), shownCount(row.cpuMicros)],
+    String(row.connections),
+  ])
+  const head = [
+    'PostgreSQL, for one answer',
+    'per second',
+    'transactions',
+    'WAL bytes',
+    'CPU µs',
+    'connections',
+  ]
+  return shownTable(head, cells)
+}
+
 const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
 
 const targetLines = (targets: readonly Target[]): string =>
@@ -153,7 +171,7 @@ function reasons({
 }
 
 export function reportOf(results: Results, targets: readonly Target[]): { text: string; complete: boolean } {
-  const { throughput, gateway, redemptions, mixed, growth, memory, workers } = results
+  const { throughput, gateway, redemptions, mixed, growth, memory, workers, storeCost } = results
   const missing = reasons(results)
   const parts = [
     throughput && throughputTable(throughput),
@@ -165,6 +183,7 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     workers && workersTable(workers),
     results.deliveries && deliveryTable(results.deliveries),
     results.idle && idleTable(results.idle),
+    storeCost && storeCostTable(storeCost),
     missing.length > 0 && missing.join('\n'),
     targets.length > 0 && targetLines(targets),
   ]

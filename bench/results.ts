@@ -3,6 +3,7 @@ import type { GrowthRow } from './measure/growth.ts'
 import type { MemoryRow } from './measure/memory.ts'
 import type { MixRow } from './measure/mixed.ts'
 import type { RedemptionRow } from './measure/redemptions.ts'
+import type { StoreCostRow } from './measure/store-cost.ts'
 import type { ThroughputRow } from './measure/throughput.ts'
 import type { WorkersRow } from './measure/workers.ts'
 
@@ -17,6 +18,7 @@ export interface Results {
   workers?: WorkersRow[]
   deliveries?: DeliveryRow[]
   idle?: IdleRow[]
+  storeCost?: StoreCostRow[]
   /** What could not be measured at all, and why. */
   readonly failures: string[]
 }

@@ -8,6 +8,7 @@ import type { Bench } from './measure/load-subject.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measureMixed } from './measure/mixed.ts'
 import { measureRedemptions } from './measure/redemptions.ts'
+import { measureStoreCost } from './measure/store-cost.ts'
 import { isAtGateway, measureThroughput } from './measure/throughput.ts'
 import { measureWorkers } from './measure/workers.ts'
 import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
@@ -77,6 +78,11 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
     results.deliveries = await onBoth('deliveries', measureDeliveries, running)
     results.idle = await onBoth('deliveries', measureIdleDelay, running)
   }
+  if (parts.includes('store'))
+    results.storeCost = await measureStoreCost(bench).catch((error: Error) => {
+      results.failures.push(`store: ${error.message}`)
+      return []
+    })
   return results
 }
 

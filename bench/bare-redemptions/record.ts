@@ -36,6 +36,7 @@ type Note = (sql: string, parameters?: readonly unknown[]) => void
 function listenToSqlite(note: Note): () => void {
   const { send } = SqliteConnection.prototype
   SqliteConnection.prototype.send = function (request) {
+    if (request.kind === 'begin') note('begin immediate')
     if (request.kind === 'query') note(request.sql, request.parameters)
     return send.call(this, request) as Promise<never>
   }

@@ -90,7 +90,10 @@ async function redeeming(bench: Bench, subject: Subject, shop: Shop): Promise<Ou
   return measure(bench, subject, { file: write(bench, requests), bytesPerAnswer: bytes }, CONNECTIONS)
 }
 
-const redeemRequests = ({ url, credentials }: Subject, { campaignId, rewardId, cards }: Shop): string[] =>
+export const redeemRequests = (
+  { url, credentials }: Subject,
+  { campaignId, rewardId, cards }: Shop,
+): string[] =>
   cards.map(({ code }) =>
     rawRequest(url, {
       path: `/v1/loyalties/${campaignId}/members/${code}/redemption`,

@@ -28,7 +28,8 @@ export class Line {
   /** Rejects where the connection is cut before the whole answer is there. */
   ask({ method = 'GET', path, headers = {}, body = '' }: LineRequest): Promise<LineAnswer> {
     return new Promise((resolve, reject) => {
-      const options = { method, agent: this.#agent, headers: { ...headers, 'content-length': body.length } }
+      const length = Buffer.byteLength(body)
+      const options = { method, agent: this.#agent, headers: { ...headers, 'content-length': length } }
       const sent = request(this.#url + path, options, (answer) => {
         let text = ''
         answer.setEncoding('utf8').on('data', (chunk) => (text += chunk))

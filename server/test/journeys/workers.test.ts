@@ -4,6 +4,8 @@ import { makeHome, type Running, runBinary, serveBinary } from '../binary.ts'
 import { eachEngine } from '../engines.ts'
 import { halfRequest, refuses } from '../half-request.ts'
 import { type Line, linesToAll } from '../line.ts'
+import { startReceiver } from '../receiver.ts'
+import { redemptionData } from '../reported-redemption.ts'
 import { clientOf, OPERATOR, type Pair, send, startService, type TestService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
 import { isAlive, workersOf } from '../worker-processes.ts'
@@ -14,6 +16,8 @@ const SETTINGS = {
   JETON_MANAGEMENT_ID: OPERATOR.id,
   JETON_MANAGEMENT_TOKEN: OPERATOR.token,
   JETON_SAMPLE: 'off',
+  JETON_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64'),
+  JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
 }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -132,6 +136,31 @@ eachEngine((engine) => {
       }
       for (const line of everyWorker(lines)) expect(await count(line)).toEqual([WORKERS, 1])
     })
+
+    test('send each event once, whichever of them wrote it', async () => {
+      const receiver = await startReceiver()
+      cleanUps.push(() => receiver.close())
+      const project = await client.project('Told once')
+      const { appId, appToken } = await client.key(project.id)
+      const hook = { target_url: receiver.url, events: ['customer.reward_redemptions.completed'] }
+      expect((await client.manage('POST', `/projects/${project.id}/webhooks`, hook)).status).toBe(201)
+      const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
+      const asking = [...lines.values()].flatMap((own) => own.slice(0, 8))
+      const reported = asking.flatMap((line, n) =>
+        Array.from({ length: 4 }, async (_, i) => {
+          const body = JSON.stringify({ source_id: `${n}.${i}`, data: redemptionData() })
+          const answer = await line.ask({ method: 'POST', path: '/v1/redemptions/rewards', headers, body })
+          return JSON.parse(answer.text).event_id as string
+        }),
+      )
+      const events = await Promise.all(reported)
+      await receiver.receivedAtLeast(events.length)
+      const open = async () =>
+        (await client.manage('GET', `/projects/${project.id}/deliveries?status=pending`)).body.total
+      await expect.poll(open, { timeout: 15_000 }).toBe(0)
+      const sent = receiver.received.map(({ payload }) => payload.event.id)
+      expect(sent.sort()).toEqual(events.sort())
+    }, 40_000)
 
     test('one that is killed is replaced, and nothing that the other answers fails', async () => {
       const key = await client.key((await client.project('Killed')).id)

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import postgres, { type Sql } from 'postgres'
+import { SUBJECTS, withSubject } from '../launch.ts'
+import { prepareShop, type Shop } from '../prepare-loyalty.ts'
+import { treeUse } from '../process-tree.ts'
+import type { Subject } from '../run-subject.ts'
+import { shownCount } from '../shown.ts'
+import type { Store } from '../stores.ts'
+import { type Bench, introspectTraffic, issueTraffic, type Traffic, write } from './load-subject.ts'
+import { redeemRequests } from './redemptions.ts'
+import { CONNECTIONS } from './throughput.ts'
+
+/** What one answer asks of PostgreSQL: what its machine must be sized to. */
+export interface StoreCostRow {
+  readonly load: string
+  readonly perSecond: number
+  /** Each of them for one answer. */
+  readonly transactions: number
+  readonly walBytes: number
+  readonly cpuMicros: number
+  /** Of Jeton, when the load was over. */
+  readonly connections: number
+}
+
+/** PostgreSQL publishes what its processes counted once a second. */
+const COUNTED_WITHIN_MS = 1_500
+
+interface Counters {
+  readonly transactions: number
+  readonly walBytes: number
+  readonly cpuMicros: number
+  readonly connections: number
+}
+
+async function read(sql: Sql, postmaster: number): Promise<Counters> {
+  await new Promise((resolve) => setTimeout(resolve, COUNTED_WITHIN_MS))
+  const [row] = await sql<{ transactions: number; wal: number; connections: number }[]>`
+    select (select (xact_commit + xact_rollback)::float8 from pg_stat_database where datname = current_database()) as transactions,
+      (pg_current_wal_lsn() - '0/0')::float8 as wal,
+      (select count(*)::int from pg_stat_activity where application_name = 'jeton' and datname = current_database()) as connections`
+  const { transactions, wal: walBytes, connections } = row!
+  return { transactions, walBytes, connections, cpuMicros: treeUse(postmaster).cpuMicros }
+}
+
+async function postmasterOf(sql: Sql): Promise<number> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${row!.pid}/status`, 'utf8'))![1])
+}
+
+interface Load {
+  readonly name: string
+  readonly connections: number
+  traffic(subject: Subject, shop: Shop): Promise<Traffic>
+}
+
+const loadsOf = (bench: Bench): Load[] => [
+  {
+    name: 'issue, one at a time',
+    connections: 1,
+    // Few enough that every key is known after the warm-up: the first use of a key costs one read more.
+    traffic: (subject) => issueTraffic(bench, { ...subject, credentials: subject.credentials.slice(0, 20) }),
+  },
+  {
+    name: 'issue, 128 at once',
+    connections: CONNECTIONS,
+    traffic: (subject) => issueTraffic(bench, subject),
+  },
+  {
+    name: 'introspect, known tokens',
+    connections: CONNECTIONS,
+    traffic: (subject) => introspectTraffic(bench, subject),
+  },
+  {
+    name: 'redeem, 16 at once',
+    connections: 16,
+    traffic: async (subject, shop) => ({
+      file: write(bench, redeemRequests(subject, shop)),
+      bytesPerAnswer: 0,
+    }),
+  },
+]
+
+/** One process of Jeton, and what PostgreSQL does for it. */
+export async function measureStoreCost(bench: Bench): Promise<StoreCostRow[]> {
+  let [shop, databaseUrl]: [Shop | undefined, string] = [undefined, '']
+  const fill = async (store: Store, [client]: readonly { projectId: string }[]) => {
+    shop = await prepareShop(store, client!.projectId)
+    databaseUrl = store.databaseUrl!
+  }
+  return withSubject(bench.stores, 'jeton-postgres', { clients: bench.clients, fill }, async (subject) => {
+    const sql = postgres(databaseUrl, {
+      max: 1,
+      onnotice: () => undefined,
+      connection: { application_name: 'bench' },
+    })
+    try {
+      const rows: StoreCostRow[] = [await idle(bench, sql)]
+      for (const load of loadsOf(bench)) rows.push(await costOf(bench, sql, { load, subject, shop: shop! }))
+      return rows
+    } finally {
+      await sql.end()
+    }
+  })
+}
+
+/** What a process asks for that is not asked for anything: per second. */
+async function idle(bench: Bench, sql: Sql): Promise<StoreCostRow> {
+  const postmaster = await postmasterOf(sql)
+  const [before, began] = [await read(sql, postmaster), performance.now()]
+  await new Promise((resolve) => setTimeout(resolve, bench.seconds * 1000))
+  const after = await read(sql, postmaster)
+  const seconds = (performance.now() - began) / 1000
+  return rowOf('nothing, for each second', { before, after, answers: seconds, perSecond: 0 })
+}
+
+async function costOf(
+  bench: Bench,
+  sql: Sql,
+  { load, subject, shop }: { load: Load; subject: Subject; shop: Shop },
+): Promise<StoreCostRow> {
+  const { file } = await load.traffic(subject, shop)
+  const run = (seconds: number) =>
+    bench.generator.run({ url: subject.url, requestsFile: file, connections: load.connections, seconds })
+  await run(bench.warmUpSeconds)
+  const postmaster = await postmasterOf(sql)
+  const before = await read(sql, postmaster)
+  const { answers, seconds, refused } = await run(bench.seconds)
+  if (refused > 0) throw new Error(`${load.name}: ${refused} requests were refused`)
+  const after = await read(sql, postmaster)
+  const row = rowOf(load.name, { before, after, answers, perSecond: answers / seconds })
+  bench.say(`${SUBJECTS['jeton-postgres'].label}: ${load.name}: ${shownCount(row.perSecond)}/s`)
+  return row
+}
+
+const rowOf = (
+  load: string,
+  measured: { before: Counters; after: Counters; answers: number; perSecond: number },
+): StoreCostRow => {
+  const { before, after, answers, perSecond } = measured
+  const each = (pick: 'transactions' | 'walBytes' | 'cpuMicros') => (after[pick] - before[pick]) / answers
+  return {
+    load,
+    perSecond,
+    transactions: each('transactions'),
+    walBytes: each('walBytes'),
+    cpuMicros: each('cpuMicros'),
+    connections: after.connections,
+  }
+}
