@@ -106,19 +106,14 @@ describe('SQLite on a disk that is full', () => {
       const fleet = await Fleet.start({ JETON_DATA_DIR: data }, 1)
       cleanUps.push(() => fleet.end())
       const drama = await begin('log without room (ulimit -f)', fleet.urls, data)
-      const wal = () => statSync(join(data, 'jeton.db-wal')).size
+      // Once, in both forms: with more data the log would hold more new pages than the file has room for, which is a disk
+      // that is full and no longer a log without room.
       fleet.limitFiles(0, 3 * MB)
-      for (const _ of rounds(1)) {
-        drama.startLoad()
-        const refusedBefore = refusals(drama)
-        await drama.strike(async () => {
-          for (const end = Date.now() + 90_000; refusals(drama) === refusedBefore; await wait(10))
-            if (Date.now() > end) throw new Error(`the log did not meet its limit: ${wal()} bytes`)
-        })
-        // Not only a write that needed no room: the log is used again from its beginning.
-        await drama.acknowledge(200)
-        await drama.reckon()
-      }
+      drama.startLoad()
+      await drama.strike(() => untilRefused(drama, 1))
+      // Not only a write that needed no room: the log is used again from its beginning.
+      await drama.acknowledge(200)
+      await drama.reckon()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { SEED } from './form.ts'
 import { readReport } from './report.ts'
 import { printTable } from './table.ts'
 
@@ -48,7 +49,8 @@ const child = spawn(process.execPath, [vitest, 'run', ...files], {
   },
 })
 child.once('exit', (code) => {
-  printTable(readReport(file), { form: values.long ? 'long' : 'short', ms: performance.now() - began })
+  const seed = Number(values.seed ?? SEED)
+  printTable(readReport(file), { form: values.long ? 'long' : 'short', seed, ms: performance.now() - began })
   rmSync(folder, { recursive: true, force: true })
   process.exit(code ?? 1)
 })

@@ -1,5 +1,3 @@
-import { SEED } from './form.ts'
-
 type Rows = readonly Record<string, unknown>[]
 
 /** Column by column: what it is called, and what stands in it. */
@@ -42,13 +40,13 @@ function lines(rows: Rows, columns: Columns): string[] {
 }
 
 /** Under a fault: what was acknowledged, and what of it was lost. Of hostile input: what it did. */
-export function printTable(rows: Rows, { form, ms }: { form: string; ms: number }): void {
+export function printTable(rows: Rows, { form, seed, ms }: { form: string; seed: number; ms: number }): void {
   const sorted = rows.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
   const faults = sorted.filter(({ kind }) => kind === 'fault')
   const fuzz = sorted.filter(({ kind }) => kind === 'fuzz')
   const text = [
     '',
-    `Faults and hostile input, ${form} form, seed ${SEED}, ${Math.round(ms / 1000)} s`,
+    `Faults and hostile input, ${form} form, seed ${seed}, ${Math.round(ms / 1000)} s`,
     '',
     ...(faults.length > 0 ? [...lines(faults, FAULTS), ''] : []),
     ...(fuzz.length > 0 ? [...lines(fuzz, FUZZ), ''] : []),
