@@ -29,6 +29,6 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))
   const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * inTurn)
   const alternating = throughput + gateway + redemptions + mixed + growth + workers
-  const store = has('store') * (START_SECONDS + CARDS_SECONDS + 5 * (one + 2 * SETTLE_SECONDS))
+  const store = has('store') * (START_SECONDS + CARDS_SECONDS + 6 * (one + 2 * SETTLE_SECONDS))
   return rounds * alternating + store + 2 * has('memory') * MEMORY_SECONDS
 }
