@@ -32,6 +32,6 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const workers = 2 * has('workers') * WORKERS.length * (START_SECONDS + TOKENS_SECONDS + 2 * inTurn)
   const deliveries = 2 * has('deliveries') * DELIVERIES_SECONDS
   const alternating = throughput + gateway + redemptions + mixed + growth + workers + deliveries
-  const store = has('store') * (START_SECONDS + CARDS_SECONDS + 5 * (one + 2 * SETTLE_SECONDS))
+  const store = has('store') * (START_SECONDS + CARDS_SECONDS + 6 * (one + 2 * SETTLE_SECONDS))
   return rounds * alternating + store + 2 * has('memory') * MEMORY_SECONDS
 }

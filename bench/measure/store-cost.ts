@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
+import { checkActive, introspectRequests } from '../ask.ts'
+import { fillKnownTokens } from '../fill-jeton.ts'
 import { SUBJECTS, withSubject } from '../launch.ts'
+import { sendAll } from '../load/connection.ts'
+import type { JetonClient } from '../prepare-jeton.ts'
 import { prepareShop, type Shop } from '../prepare-loyalty.ts'
 import { treeUse } from '../process-tree.ts'
 import type { Subject } from '../run-subject.ts'
@@ -47,55 +51,94 @@ async function postmasterOf(sql: Sql): Promise<number> {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${row!.pid}/status`, 'utf8'))![1])
 }
 
+/** What the load meets, made before the start. */
+interface Made {
+  readonly subject: Subject
+  readonly shop: Shop
+  /** Tokens of the first clients, in turn, that the process has never seen. */
+  readonly unseen: readonly string[]
+}
+
 interface Load {
   readonly name: string
-  readonly connections: number
-  traffic(subject: Subject, shop: Shop): Promise<Traffic>
+  /** Sends what is measured, after what warms it up. */
+  prepare(made: Made): Promise<() => Promise<{ answers: number; seconds: number }>>
+}
+
+const UNSEEN_CLIENTS = 20
+const UNSEEN_EACH = 250
+
+/** Requests in turn for as long as a measurement takes. */
+function lasting(
+  bench: Bench,
+  name: string,
+  { connections, traffic }: { connections: number; traffic: (made: Made) => Promise<Pick<Traffic, 'file'>> },
+): Load {
+  return {
+    name,
+    async prepare(made) {
+      const { file } = await traffic(made)
+      const run = (seconds: number) =>
+        bench.generator.run({ url: made.subject.url, requestsFile: file, connections, seconds })
+      await run(bench.warmUpSeconds)
+      return async () => {
+        const result = await run(bench.seconds)
+        if (result.refused > 0) throw new Error(`${name}: ${result.refused} requests were refused`)
+        return result
+      }
+    },
+  }
+}
+
+/** Every request once. */
+const asksOnce: Load = {
+  name: 'introspect, tokens never seen',
+  async prepare({ subject, unseen }) {
+    const requests = introspectRequests(subject, unseen, UNSEEN_EACH)
+    return async () => {
+      const began = performance.now()
+      await sendAll(subject.url, requests, checkActive)
+      return { answers: requests.length, seconds: (performance.now() - began) / 1000 }
+    }
+  },
 }
 
 const loadsOf = (bench: Bench): Load[] => [
-  {
-    name: 'issue, one at a time',
+  lasting(bench, 'issue, one at a time', {
     connections: 1,
     // Few enough that every key is known after the warm-up: the first use of a key costs one read more.
-    traffic: (subject) => issueTraffic(bench, { ...subject, credentials: subject.credentials.slice(0, 20) }),
-  },
-  {
-    name: 'issue, 128 at once',
+    traffic: ({ subject }) =>
+      issueTraffic(bench, { ...subject, credentials: subject.credentials.slice(0, UNSEEN_CLIENTS) }),
+  }),
+  lasting(bench, 'issue, 128 at once', {
     connections: CONNECTIONS,
-    traffic: (subject) => issueTraffic(bench, subject),
-  },
-  {
-    name: 'introspect, known tokens',
+    traffic: ({ subject }) => issueTraffic(bench, subject),
+  }),
+  asksOnce,
+  lasting(bench, 'introspect, tokens in memory', {
     connections: CONNECTIONS,
-    traffic: (subject) => introspectTraffic(bench, subject),
-  },
-  {
-    name: 'redeem, 16 at once',
+    traffic: ({ subject }) => introspectTraffic(bench, subject),
+  }),
+  lasting(bench, 'redeem, 16 at once', {
     connections: 16,
-    traffic: async (subject, shop) => ({
-      file: write(bench, redeemRequests(subject, shop)),
-      bytesPerAnswer: 0,
-    }),
-  },
+    traffic: async ({ subject, shop }) => ({ file: write(bench, redeemRequests(subject, shop)) }),
+  }),
 ]
 
 /** One process of Jeton, and what PostgreSQL does for it. */
 export async function measureStoreCost(bench: Bench): Promise<StoreCostRow[]> {
-  let [shop, databaseUrl]: [Shop | undefined, string] = [undefined, '']
-  const fill = async (store: Store, [client]: readonly { projectId: string }[]) => {
-    shop = await prepareShop(store, client!.projectId)
-    databaseUrl = store.databaseUrl!
+  let made: Omit<Made, 'subject'> & { databaseUrl: string }
+  const fill = async (store: Store, clients: readonly JetonClient[]) => {
+    const unseen = await fillKnownTokens(store, clients.slice(0, UNSEEN_CLIENTS), UNSEEN_EACH)
+    const shop = await prepareShop(store, clients[0]!.projectId)
+    made = { unseen, shop, databaseUrl: store.databaseUrl! }
   }
   return withSubject(bench.stores, 'jeton-postgres', { clients: bench.clients, fill }, async (subject) => {
-    const sql = postgres(databaseUrl, {
-      max: 1,
-      onnotice: () => undefined,
-      connection: { application_name: 'bench' },
-    })
+    const connection = { application_name: 'bench' }
+    const sql = postgres(made.databaseUrl, { max: 1, onnotice: () => undefined, connection })
     try {
       const rows: StoreCostRow[] = [await idle(bench, sql)]
-      for (const load of loadsOf(bench)) rows.push(await costOf(bench, sql, { load, subject, shop: shop! }))
+      for (const load of loadsOf(bench)) rows.push(await costOf(bench, sql, { load, ...made, subject }))
       return rows
     } finally {
       await sql.end()
@@ -116,16 +159,12 @@ async function idle(bench: Bench, sql: Sql): Promise<StoreCostRow> {
 async function costOf(
   bench: Bench,
   sql: Sql,
-  { load, subject, shop }: { load: Load; subject: Subject; shop: Shop },
+  { load, ...made }: Made & { load: Load },
 ): Promise<StoreCostRow> {
-  const { file } = await load.traffic(subject, shop)
-  const run = (seconds: number) =>
-    bench.generator.run({ url: subject.url, requestsFile: file, connections: load.connections, seconds })
-  await run(bench.warmUpSeconds)
+  const run = await load.prepare(made)
   const postmaster = await postmasterOf(sql)
   const before = await read(sql, postmaster)
-  const { answers, seconds, refused } = await run(bench.seconds)
-  if (refused > 0) throw new Error(`${load.name}: ${refused} requests were refused`)
+  const { answers, seconds } = await run()
   const after = await read(sql, postmaster)
   const row = rowOf(load.name, { before, after, answers, perSecond: answers / seconds })
   bench.say(`${SUBJECTS['jeton-postgres'].label}: ${load.name}: ${shownCount(row.perSecond)}/s`)

@@ -10,7 +10,7 @@ import { type MetricsShown, readMetrics } from './metrics-shown.ts'
 const NO_SETTINGS: readonly string[] = []
 
 /** Files that are written elsewhere at the same time; empty once they are here. */
-const LATER = new Set(['docs/benchmarks.md', 'docs/guides/several-machines.md'])
+const LATER = new Set(['docs/benchmarks.md'])
 
 const known = new Set<string>([...SETTING_NAMES, ...NO_SETTINGS])
 const namesIn = ({ text }: Document): string[] =>
