@@ -9,9 +9,6 @@ import { type MetricsShown, readMetrics } from './metrics-shown.ts'
 /** Names that a document mentions although they are no settings, on purpose. */
 const NO_SETTINGS: readonly string[] = []
 
-/** Files that are written elsewhere at the same time; empty once they are here. */
-const LATER = new Set(['docs/benchmarks.md'])
-
 const known = new Set<string>([...SETTING_NAMES, ...NO_SETTINGS])
 const namesIn = ({ text }: Document): string[] =>
   [...text.matchAll(/\bJETON_[A-Z0-9_]*[A-Z0-9]\b(?!\*)/g)].map(([name]) => name)
@@ -49,7 +46,7 @@ describe('what is shipped beside the program', () => {
       .flatMap(({ path, text }) =>
         [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
           .map(([, target]) => new URL(target!, `file:///${path}`).pathname.slice(1))
-          .filter((target) => !LATER.has(target) && !existsSync(join(ROOT, target)))
+          .filter((target) => !existsSync(join(ROOT, target)))
           .map((target) => `${path}: ${target}`),
       )
     expect(broken).toEqual([])

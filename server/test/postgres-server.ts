@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -108,6 +108,23 @@ function gone(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()))
 }
 
+/** Where the system tells; elsewhere they notice by themselves. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 /** Reads process ids, an empty line for "none runs"; cleans up when the other end of the pipe is gone. */
 const WATCH = `
 while read -r line; do pid=$line; done
@@ -167,6 +184,14 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
     }
   }
 
+  /** Its children as well: they live on for a moment, and may even commit, until they notice. */
+  async function killAll(): Promise<void> {
+    const children = child?.pid ? childrenOf(child.pid) : []
+    child?.kill('SIGKILL')
+    for (const pid of children) killIfThere(pid)
+    await end('SIGKILL')
+  }
+
   async function end(signal: NodeJS.Signals): Promise<void> {
     child?.kill(signal)
     if (child) await gone(child)
@@ -194,7 +219,7 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
     url: (database = 'postgres') => `postgres://jeton@127.0.0.1:${port}/${database}`,
     start,
     stop: () => end('SIGINT'),
-    kill: () => end('SIGKILL'),
+    kill: killAll,
     async restart() {
       await end('SIGINT')
       await start()

@@ -114,12 +114,9 @@ test('every tick before production is one that the doctor looks at, or says that
   home.remove()
 })
 
-/** Written by the bench, once it has run on a quiet machine. */
-const EXPECTED = ['docs/benchmarks.md']
-
 test('every link leads to a file that is there, and the map has eight lines', () => {
   const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!)
   expect(links.length).toBeGreaterThan(10)
-  expect(links.filter((path) => !existsSync(join(ROOT, path)) && !EXPECTED.includes(path))).toEqual([])
+  expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   expect(section('Map of the docs').match(/^- /gm)).toHaveLength(8)
 })
