@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { DeliveryTables } from '../../src/features/deliveries/delivery.ts'
 import { makeHome, type Running, runBinary, serveBinary } from '../binary.ts'
 import { eachEngine } from '../engines.ts'
@@ -25,7 +25,6 @@ const ENV = {
 }
 
 eachEngine((engine) => {
-  const { folder: home, remove } = makeHome()
   const running = new Set<Running>()
   let receiver: Receiver
 
@@ -33,7 +32,6 @@ eachEngine((engine) => {
     for (const one of running) one.child.kill('SIGKILL')
     await Promise.all([...running].map(({ ended }) => ended))
     await receiver.close()
-    remove()
   })
 
   const layouts = [
@@ -47,6 +45,8 @@ eachEngine((engine) => {
     test(
       'lose no event, and send twice only what was in flight',
       async () => {
+        const { folder: home, remove } = makeHome()
+        onTestFinished(remove)
         const store = await engine.freshStore()
         receiver = await startReceiver()
         const env = { ...store.env, ...ENV }
