@@ -8,13 +8,17 @@ export interface FromReceiver {
   /** From the first to the last. */
   readonly seconds: number
   readonly delaysMs: number[]
+  readonly last: Sent
+}
+
+export interface Sent {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /** What the bare loop posts, and where. */
-export interface BareTask {
+export interface BareTask extends Sent {
   readonly urls: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
   readonly count: number
   readonly connections: number
 }
@@ -29,6 +33,10 @@ export function announceUrl(server: Server): void {
 
 export const heard = <T>(child: ChildProcess): Promise<T> =>
   new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`ended with ${code}`)))
-    child.once('message', (message) => resolve(message as T))
+    const gone = (code: number | null) => reject(new Error(`ended with ${code}`))
+    child.once('exit', gone)
+    child.once('message', (message) => {
+      child.off('exit', gone)
+      resolve(message as T)
+    })
   })

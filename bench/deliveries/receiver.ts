@@ -1,5 +1,5 @@
 /** Takes what is sent, answers 204, and tells how many came, from when to when, and how old the events were. */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { announceUrl, type FromReceiver } from './protocol.ts'
 
 let count = 0
@@ -9,12 +9,15 @@ let delaysMs: number[] = []
 /** Parsing costs: only where delays are asked for. */
 let timing = false
 
+let last: Pick<IncomingMessage, 'headers'> & { body: Buffer[] } = { headers: {}, body: [] }
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
     lastAt = performance.now()
     if (count++ === 0) firstAt = lastAt
+    last = { headers: request.headers, body: chunks }
     if (timing)
       delaysMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).event.created_at))
     response.writeHead(204).end()
@@ -22,7 +25,8 @@ const server = createServer((request, response) => {
 })
 
 process.on('message', (asked: { reset?: true; timing?: boolean }) => {
-  process.send!({ count, seconds: (lastAt - firstAt) / 1000, delaysMs } satisfies FromReceiver)
+  const sent = { headers: last.headers as Record<string, string>, body: Buffer.concat(last.body).toString() }
+  process.send!({ count, seconds: (lastAt - firstAt) / 1000, delaysMs, last: sent } satisfies FromReceiver)
   if (asked.timing !== undefined) timing = asked.timing
   if (!asked.reset) return
   count = 0

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { redemptionData } from '../../server/test/reported-redemption.ts'
 import { fillDeliveries } from '../deliveries/fill.ts'
-import { type BareTask, type FromReceiver, heard } from '../deliveries/protocol.ts'
+import { type BareTask, type FromReceiver, heard, type Sent } from '../deliveries/protocol.ts'
 import { shownCount, shownMs } from '../shown.ts'
 import type { Engine, Store } from '../stores.ts'
 import { type Bench, median } from './load-subject.ts'
@@ -72,12 +72,18 @@ const rateOf = ({ count, seconds }: FromReceiver): number => (count - 1) / secon
 const urlsOf = (url: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${url}/hooks/${i}`)
 
-async function bareLoop(url: string, ask: Ask, destinations: number, count: number): Promise<number> {
+/** Written by the client itself. */
+const OF_THE_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
+
+async function bareLoop(
+  { url, ask, destinations, count }: Sending,
+  { headers, body }: Sent,
+): Promise<number> {
   const child = fork(entry('bare'))
   const task: BareTask = {
     urls: urlsOf(url, destinations),
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...redemptionData(), envelope: 'x'.repeat(700) }),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name))),
+    body,
     count,
     connections: CONNECTIONS,
   }
@@ -90,7 +96,11 @@ async function bareLoop(url: string, ask: Ask, destinations: number, count: numb
   return rate
 }
 
-async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Promise<number> {
+async function jetonWorker(
+  bench: Bench,
+  engine: Engine,
+  sending: Sending,
+): Promise<{ rate: number; last: Sent }> {
   const { url, ask, destinations, count } = sending
   const store = await bench.stores.fresh(engine)
   const env = settings(store)
@@ -101,9 +111,9 @@ async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Prom
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    const rate = rateOf(await untilReceived(ask, count))
+    const seen = await untilReceived(ask, count)
     await ask({ reset: true })
-    return rate
+    return { rate: rateOf(seen), last: seen.last }
   } finally {
     await ended(child)
     await store.drop()
@@ -124,7 +134,7 @@ const ended = (child: ChildProcess | undefined): Promise<void> =>
     child.kill('SIGTERM')
   })
 
-/** Everything that waits is sent to a local receiver, beside a loop that does nothing but post the same bytes. */
+/** Everything that waits is sent to a local receiver; then a loop posts the last of these requests as often, as plainly as it can. */
 export const measureDeliveries = (bench: Bench, engine: Engine): Promise<DeliveryRow[]> =>
   withReceiver(async (url, ask) => {
     const count = bench.quick ? DELIVERIES_QUICK : DELIVERIES
@@ -132,8 +142,9 @@ export const measureDeliveries = (bench: Bench, engine: Engine): Promise<Deliver
     for (const destinations of DESTINATIONS) {
       const rounds: { jeton: number; bare: number }[] = []
       for (let i = 1; i <= bench.rounds; i++) {
-        const bare = await bareLoop(url, ask, destinations, count)
-        const jeton = await jetonWorker(bench, engine, { url, ask, destinations, count })
+        const sending = { url, ask, destinations, count }
+        const { rate: jeton, last } = await jetonWorker(bench, engine, sending)
+        const bare = await bareLoop(sending, last)
         rounds.push({ jeton, bare })
         bench.say(
           `deliveries ${i} of ${bench.rounds}: ${engine}, ${shownCount(destinations)} destinations: ${shownCount(jeton)}/s, the bare loop ${shownCount(bare)}/s`,

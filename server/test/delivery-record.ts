@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { insertDeliveries, insertPublications } from '../src/features/deliveries/delivery.store.ts'
+import { insertDelivery } from '../src/features/deliveries/delivery.store.ts'
 import type {
   AttemptRow,
   DeliveryRow,
@@ -75,7 +75,9 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
       const now = fields.created_at ?? service.clock.now()
       return { ...makeDelivery({ random }, { event: about, destination: where, now }).delivery, ...fields }
     })
-    await db.transaction((tx) => insertDeliveries(tx, rows))
+    await db.transaction(async (tx) => {
+      for (const row of rows) await insertDelivery(tx, row)
+    })
     return rows
   }
 
@@ -118,7 +120,9 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
         created_at: of.created_at,
         ...fields,
       }
-      await db.transaction((tx) => insertPublications(tx, [row]))
+      await db.transaction((tx) =>
+        tx.write<DeliveryTables>().insertInto('publications').values(row).execute(),
+      )
       return row
     },
     row: (id: string): Promise<DeliveryRow | undefined> =>

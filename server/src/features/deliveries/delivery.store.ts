@@ -6,40 +6,30 @@ import {
   finishRelease,
   listReleased,
 } from '../webhooks/index.ts'
-import type { DeliveryRow, DeliveryTables, PublicationRow } from './delivery.ts'
+import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { LEASE_MS } from './exchange.ts'
 
 /** Topic of the wake-up after deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
 
-/** SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535. */
+/** So that nobody waits long for the one writer of SQLite. */
 const ROWS_AT_ONCE = 500
-/** Of one statement: publications carry what callers put into metadata. */
-const BYTES_AT_ONCE = 1024 * 1024
 
-function* statements<T>(rows: readonly T[], bytesOf: (row: T) => number): Generator<readonly T[]> {
-  let some: T[] = []
-  let bytes = 0
-  for (const row of rows) {
-    if (some.length === ROWS_AT_ONCE || (some.length > 0 && bytes + bytesOf(row) > BYTES_AT_ONCE)) {
-      yield some
-      some = []
-      bytes = 0
-    }
-    some.push(row)
-    bytes += bytesOf(row)
-  }
-  if (some.length > 0) yield some
+export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise<void> {
+  await tx.write<DeliveryTables>().insertInto('deliveries').values(row).execute()
 }
 
-export async function insertDeliveries(tx: Transaction, rows: readonly DeliveryRow[]): Promise<void> {
-  for (const some of statements(rows, ({ head, tail }) => head.length + tail.length))
-    await tx.write<DeliveryTables>().insertInto('deliveries').values(some).execute()
-}
-
-export async function insertPublications(tx: Transaction, rows: readonly PublicationRow[]): Promise<void> {
-  for (const some of statements(rows, ({ data }) => data.length))
-    await tx.write<DeliveryTables>().insertInto('publications').values(some).execute()
+/** One parameter for all rows: with one for each value the statement took longer to make and to read than to run. */
+export async function insertAllOnPostgres<Table extends 'deliveries' | 'publications'>(
+  tx: Transaction,
+  table: Table,
+  rows: readonly DeliveryTables[Table][],
+): Promise<void> {
+  if (rows.length === 0) return
+  const [into, json] = [sql.table(table), JSON.stringify(rows)]
+  await sql`insert into ${into} select * from json_populate_recordset(null::${into}, ${json}::text::json)`.execute(
+    tx.write<DeliveryTables>(),
+  )
 }
 
 /** What was held goes out once its destination is enabled, also what would have waited for its next time. In small transactions. */

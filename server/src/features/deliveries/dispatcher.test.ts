@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { silentLog } from '../../../test/service.ts'
 import { TestClock } from '../../../test/test-clock.ts'
@@ -23,8 +23,8 @@ const DELIVERED: SendResult = {
 
 const name = (i: number) => String(i).padStart(5, '0')
 
-/** As many destinations, each with one delivery, due at that time. */
-async function fill(db: Database, queues: number, due: number): Promise<void> {
+/** As many destinations, each with one delivery, or one with all of them, due at that time. */
+async function fill(db: Database, queues: number, due: number, oneQueue = false): Promise<void> {
   const numbers = Array.from({ length: queues }, (_, i) => i)
   await db.transaction(async (tx) => {
     const write = tx.write<DestinationTables & DeliveryTables & { events: object }>()
@@ -67,7 +67,7 @@ async function fill(db: Database, queues: number, due: number): Promise<void> {
               project_id: 'proj_a',
               id: `whs_${name(i)}`,
               event_id: 'evcus_1',
-              destination_id: `wh_${name(i)}`,
+              destination_id: `wh_${name(oneQueue ? 0 : i)}`,
             },
             ...{ status: 'pending' as const, head: '{"data":', tail: '}}', attempts_made: 0, slot: 0 },
             ...{ next_attempt_at: due, created_at: 1 },
@@ -79,10 +79,10 @@ async function fill(db: Database, queues: number, due: number): Promise<void> {
 }
 
 eachEngine((engine) => {
-  async function prepared(queues: number, due: number) {
+  async function prepared(queues: number, due: number, oneQueue = false) {
     const db = await engine.open()
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
-    await fill(db, queues, due)
+    await fill(db, queues, due, oneQueue)
     let exchanges = 0
     const counting = (run: (...parameters: never[]) => Promise<unknown>) =>
       ((...parameters: never[]) => {
@@ -131,6 +131,38 @@ eachEngine((engine) => {
       .where('status', '<>', 'delivered')
       .execute()
     expect(left).toEqual([])
+  })
+
+  test('what is claimed ahead waits for a place, in order, and falls due again where none comes in time', async () => {
+    const { db } = await prepared(300, 1, true)
+    const clock = new TestClock(Date.now())
+    const begun: { id: string; end(): void }[] = []
+    let holding = false
+    const dispatcher = new Dispatcher({
+      ...{ db, clock, log: silentLog(), metrics: createMetrics(), random: randomBytes, maySend: true },
+      send: ({ deliveryId: id }) =>
+        new Promise((resolve) => {
+          const end = () => resolve(DELIVERED)
+          begun.push({ id, end })
+          if (!holding) end()
+        }),
+    })
+    while (begun.length < 30) await dispatcher.run()
+    holding = true
+    await dispatcher.run()
+    const first = begun.length
+    expect(begun.map(({ id }) => id)).toEqual(begun.map(({ id }) => id).sort())
+    // All that may be in flight are; the rest of the claim waits, and the next goes as one ends.
+    begun.at(-1)!.end()
+    await vi.waitFor(() => expect(begun).toHaveLength(first + 1))
+    await clock.advance(2_001)
+    holding = false
+    for (const { end } of begun) end()
+    await dispatcher.finish()
+    expect(begun).toHaveLength(first + 1)
+    const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
+    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(first + 1)
+    expect(rows.filter(({ claim_id }) => claim_id !== null).length).toBeGreaterThan(0)
   })
 
   test('what throws where it should not is on record as not sent, and the rest goes on', async () => {

@@ -1,4 +1,4 @@
-import type { SqlConnection } from '../../platform/database/index.ts'
+import { BY_KEY, type SqlConnection } from '../../platform/database/index.ts'
 import {
   type Claimed,
   type ClaimedDestination,
@@ -77,6 +77,12 @@ taken as (
   returning d.project_id, d.id, d.event_id, d.destination_id, d.head, d.tail, d.attempts_made, d.slot,
     d.first_attempt_at, f.n, f.due
 ),
+-- Each event and each destination comes once, with one of its deliveries.
+numbered as (
+  select *, row_number() over (partition by project_id, event_id) as of_event,
+    row_number() over (partition by project_id, destination_id) as of_destination
+  from taken
+),
 reached as (
   (select project_id, destination_id, n from found
    where (select count(*) from found) >= $5::bigint order by n desc limit 1)
@@ -85,16 +91,14 @@ reached as (
    where (select count(*) from found) < $5::bigint order by n desc limit 1)
 )
 select t.*, (select now from clock) as now, r.project_id as reached_project, r.destination_id as reached_id,
-  (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end
-from (select 1) one left join reached r on true left join taken t on true
+  (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end, e.kind, e.data, e.created_at, to_json(s) as destination
+from (select 1) one left join reached r on true left join numbered t on true
+  left join events e on e.project_id = t.project_id and e.id = t.event_id and t.of_event = 1
+  left join lateral (
+    select ${DESTINATION_COLUMNS.join(', ')} from destinations
+    where project_id = t.project_id and id = t.destination_id and t.of_destination = 1
+  ) s on true
 order by t.n, t.due`
-
-const EVENTS = `
-select e.project_id, e.id, e.kind, e.data, e.created_at
-from unnest($1::text[], $2::text[]) as a(project_id, id) join events e on e.project_id = a.project_id and e.id = a.id`
-const DESTINATIONS = `
-select ${DESTINATION_COLUMNS.map((column) => `d.${column}`).join(', ')}
-from unnest($1::text[], $2::text[]) as a(project_id, id) join destinations d on d.project_id = a.project_id and d.id = a.id`
 
 interface Taken extends Omit<Claimed, 'id'> {
   readonly id: string | null
@@ -102,12 +106,17 @@ interface Taken extends Omit<Claimed, 'id'> {
   readonly reached_project: string | null
   readonly reached_id: string | null
   readonly at_end: boolean | null
+  /** Of its event, where this is the first delivery of it. */
+  readonly kind: ClaimedEvent['kind'] | null
+  readonly data: string
+  readonly created_at: number
+  readonly destination: ClaimedDestination | null
 }
 
 export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInput): Promise<ExchangeOutput> {
   const { settlements, failing, recovered, claim } = input
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
-  const begun = sql.send('begin')
+  const begun = [sql.send('begin'), sql.send(BY_KEY)]
   const settling =
     settlements.length > 0 &&
     sql.send(SETTLE, [JSON.stringify(settlements), JSON.stringify(failing), JSON.stringify(recovered)])
@@ -119,32 +128,20 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
     claim.most,
     claim.id,
   ])
-  for (const one of await Promise.allSettled([begun, settling, claiming, sql.send('commit')]))
+  for (const one of await Promise.allSettled([...begun, settling, claiming, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
   const rows = await claiming
   const deliveries = rows.filter((row) => row.id !== null) as never as Claimed[]
-  const [events, destinations] =
-    deliveries.length === 0
-      ? [[], []]
-      : await Promise.all([eventsOf(sql, deliveries), destinationsOf(sql, deliveries)])
   const { now, reached_project, reached_id, at_end } = rows[0]!
   const ended = reached_project === null || at_end === true
   return {
     now,
     deliveries,
-    events,
-    destinations,
+    events: rows.flatMap(eventOf),
+    destinations: rows.flatMap(({ destination }) => destination ?? []),
     next: ended ? null : { project_id: reached_project, id: reached_id! },
   }
 }
 
-function distinct(rows: readonly Claimed[], field: 'event_id' | 'destination_id'): [string[], string[]] {
-  const byId = new Map(rows.map((row) => [row[field], row.project_id]))
-  return [[...byId.values()], [...byId.keys()]]
-}
-
-const eventsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
-  sql.send<ClaimedEvent>(EVENTS, distinct(rows, 'event_id'))
-
-const destinationsOf = (sql: SqlConnection, rows: readonly Claimed[]) =>
-  sql.send<ClaimedDestination>(DESTINATIONS, distinct(rows, 'destination_id'))
+const eventOf = ({ project_id, event_id: id, kind, data, created_at }: Taken): ClaimedEvent[] =>
+  kind === null ? [] : [{ project_id, id, kind, data, created_at }]

@@ -1,66 +1,130 @@
+import { sql } from 'kysely'
 import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
-import type { Database, Transaction } from '../../platform/database/index.ts'
+import {
+  BY_KEY,
+  type Database,
+  type Reader,
+  type SqliteDatabase,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import { claimWaitingEvents, type EventHead, findEvent, markFannedOut } from '../events/index.ts'
+import { sibling } from '../../platform/sibling.ts'
+import {
+  claimWaitingEvents,
+  type EventHead,
+  findEvent,
+  listWaitingEvents,
+  markFannedOutOnPostgres,
+} from '../events/index.ts'
 import { type DestinationRow, eventsOf, listLiveDestinations } from '../webhooks/index.ts'
-import { insertDeliveries, insertPublications } from './delivery.store.ts'
-import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import { insertAllOnPostgres } from './delivery.store.ts'
+import type { DeliveryRow, DeliveryTables, PublicationRow } from './delivery.ts'
+import type { FanOutMessage } from './fan-out.sqlite.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
 import { type Fields, fieldsOf, makePublication } from './publication.ts'
 
 /** Events that one transaction takes. */
 const EVENTS_AT_ONCE = 200
-/** No further event is begun in a transaction that has written this many: the one writer of SQLite is not held for long. */
-const DELIVERIES_AT_ONCE = 2_000
+/** No further event is begun in a transaction that has this many: what is due waits behind it for the one writer of SQLite. */
+const DELIVERIES_AT_ONCE = 500
 const BYTES_AT_ONCE = 8 * 1024 * 1024
+
+const SQLITE_PROGRAM = sibling(import.meta.url, './fan-out.sqlite')
 
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
 }
 
+/** An event with everything that is to be written for it. */
+export interface FannedOut {
+  readonly event: EventHead
+  readonly deliveries: DeliveryRow[]
+  readonly publications: PublicationRow[]
+}
+
 /**
  * Writes the deliveries and publications of events that wait for it, each event with its mark in one transaction: a
  * crash leaves either all of it or the event waiting. How many events it was; 0 when none wait.
  */
-export const fanOut = (deps: Deps): Promise<number> => deps.db.transaction((tx) => fanOutSome(deps, tx))
+export const fanOut = ({ db, random }: Deps): Promise<number> =>
+  db.engine === 'sqlite' ? fanOutOnSqlite(db, random) : db.transaction((tx) => fanOutOnPostgres(tx, random))
 
-async function fanOutSome(deps: Deps, tx: Transaction): Promise<number> {
+/**
+ * Read beside the one writer, and written in a single turn of it, which leaves alone what another process has marked
+ * meanwhile. A destination that comes in between skips these events in any case, since they still wait.
+ */
+async function fanOutOnSqlite(db: SqliteDatabase, random: RandomBytes): Promise<number> {
+  const events = await listWaitingEvents(db, EVENTS_AT_ONCE)
+  const now = await db.now()
+  const made = await makeSome(random, db, events, now)
+  if (made.length > 0)
+    await db.runProgram<FanOutMessage, void>(SQLITE_PROGRAM, { now, made: JSON.stringify(made) })
+  return made.length
+}
+
+async function fanOutOnPostgres(tx: Transaction, random: RandomBytes): Promise<number> {
+  await sql.raw(BY_KEY).execute(tx.write<DeliveryTables>())
   const events = await claimWaitingEvents(tx, EVENTS_AT_ONCE)
-  if (events.length === 0) return 0
-  const subscribers = subscribersIn(await listLiveDestinations(tx, projectsOf(events)))
   const now = await tx.now()
-  const deliveries: DeliveryRow[] = []
-  const publications: PublicationRow[] = []
-  let bytes = 0
-  let done = 0
+  const made = await makeSome(random, tx, events, now)
+  if (made.length === 0) return 0
+  await insertAllOnPostgres(
+    tx,
+    'deliveries',
+    made.flatMap(({ deliveries }) => deliveries),
+  )
+  await insertAllOnPostgres(
+    tx,
+    'publications',
+    made.flatMap(({ publications }) => publications),
+  )
+  await markFannedOutOnPostgres(
+    tx,
+    made.map(({ event }) => event),
+    now,
+  )
+  return made.length
+}
+
+async function makeSome(
+  random: RandomBytes,
+  reader: Reader,
+  events: readonly EventHead[],
+  now: number,
+): Promise<FannedOut[]> {
+  if (events.length === 0) return []
+  const subscribers = subscribersIn(await listLiveDestinations(reader, projectsOf(events)))
+  const made: FannedOut[] = []
+  let [rows, bytes] = [0, 0]
   for (const event of events) {
-    if (deliveries.length >= DELIVERIES_AT_ONCE || bytes >= BYTES_AT_ONCE) break
+    if (rows >= DELIVERIES_AT_ONCE || bytes >= BYTES_AT_ONCE) break
     const destinations = subscribers(event)
-    const fields = await fieldsFor(tx, event, destinations)
+    const fields = await fieldsFor(reader, event, destinations)
+    const deliveries: DeliveryRow[] = []
+    const publications: PublicationRow[] = []
     for (const destination of destinations) {
-      const { delivery, publication } = makeDelivery(deps, { event, destination, fields, now })
+      const { delivery, publication } = makeDelivery({ random }, { event, destination, fields, now })
       deliveries.push(delivery)
       if (publication) publications.push(publication)
       bytes += delivery.tail.length
     }
-    done++
+    rows += deliveries.length
+    made.push({ event, deliveries, publications })
   }
-  await insertDeliveries(tx, deliveries)
-  await insertPublications(tx, publications)
-  await markFannedOut(tx, events.slice(0, done), now)
-  return done
+  return made
 }
 
 /** Only publications need what an event tells, which may be long; the rest goes from the store to the receiver. */
 async function fieldsFor(
-  tx: Transaction,
+  reader: Reader,
   { project_id, id }: EventHead,
   destinations: readonly DestinationRow[],
 ): Promise<Fields | undefined> {
   if (!destinations.some(({ kind }) => kind === 'distribution')) return undefined
-  return fieldsOf((await findEvent(tx, project_id, id))!)
+  const event = await findEvent(reader, project_id, id)
+  return event && fieldsOf(event)
 }
 
 const projectsOf = (events: readonly EventHead[]): string[] => [

@@ -6,7 +6,7 @@ import { recordChange } from '../audit/index.ts'
 import { type EventRow, insertEvent, newEventId } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { type DestinationKind, type DestinationRow, findDestination } from '../webhooks/index.ts'
-import { DELIVERIES_DUE, insertDeliveries } from './delivery.store.ts'
+import { DELIVERIES_DUE, insertDelivery } from './delivery.store.ts'
 import { deliveryView } from './delivery-view.ts'
 import { makeDelivery } from './fan-out.ts'
 import type { RecordDeps } from './retry-delivery.ts'
@@ -32,7 +32,7 @@ async function sendTestIn(deps: RecordDeps, tx: Transaction, { projectId, kind, 
   // A distribution's own name for events is left out: a test is called a test.
   const { delivery } = makeDelivery(deps, { event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)
-  await insertDeliveries(tx, [delivery])
+  await insertDelivery(tx, delivery)
   await tx.wake(DELIVERIES_DUE)
   await recordChange(deps, tx, {
     actor,

@@ -20,7 +20,16 @@ test('a healthy destination soon gets all that it can take, and no more', () => 
   // One stays in flight, so that it is remembered.
   shares.begin(at('wh_1'))
   for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
-  expect(roomOf(shares, 'wh_1')).toBe(63)
+  // As many as may be in flight, and three times as many that wait for the place of one that ends.
+  expect(roomOf(shares, 'wh_1')).toBe(255)
+  for (let i = 1; i < 64; i++) {
+    expect(shares.mayBegin(at('wh_1'))).toBe(true)
+    shares.begin(at('wh_1'))
+  }
+  expect(shares.mayBegin(at('wh_1'))).toBe(false)
+  for (let i = 0; i < 192; i++) shares.wait(at('wh_1'), 1)
+  expect(roomOf(shares, 'wh_1')).toBe(0)
+  expect(shares.free).toBe(IN_FLIGHT_MOST - 256)
 })
 
 test('one that fails gets a single send at a time until it succeeds', () => {
@@ -64,4 +73,11 @@ test('nor do those that have yet to answer for the first time', () => {
   shares.begin(at('wh_well'))
   send(shares, 'wh_well', WELL)
   expect(roomOf(shares, 'wh_well')).toBeGreaterThan(0)
+})
+
+test('one that has had nothing to send for a few claims begins small again', () => {
+  const shares = new Shares()
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
+  for (let claim = 1; claim <= 3; claim++) expect(roomOf(shares, 'wh_1')).toBe(256)
+  expect(roomOf(shares, 'wh_1')).toBe(4)
 })

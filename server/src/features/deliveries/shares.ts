@@ -1,10 +1,12 @@
 import type { DestinationId, Room } from './exchange.ts'
 
-/** Sends under way in one process. */
+/** Sends under way in one process, and claims that wait for their turn. */
 export const IN_FLIGHT_MOST = 512
 /** What a destination begins with; doubled with every success, so that a healthy one soon gets all it can take. */
 const SHARE_AT_FIRST = 4
 const SHARE_MOST = 64
+/** Claimed beyond that where all goes well, so that there is something to send while the store is asked for more. */
+const AHEAD_MOST = 192
 /** One that fails is asked by a single send at a time until it answers. */
 const SHARE_FAILING = 1
 /** Slower answers earn no more room: who takes long would otherwise hold a place for long, many times over. */
@@ -16,26 +18,38 @@ const SLOW_MS = 1_000
 const LIMITED_MOST = IN_FLIGHT_MOST / 2
 /** Beyond this many, the failing ones that have long had nothing to send are forgotten. */
 const KNOWN_MOST = 10_000
+/** Like a connection that was idle, one that has had nothing to send for this many claims begins small again. */
+const IDLE_MOST = 3
 
 interface Known extends DestinationId {
   inFlight: number
+  /** Claimed, and waiting for a place. */
+  waiting: number
   share: number
   /** One of those that share a half. */
   limited: boolean
+  /** For how many claims it has had nothing to send. */
+  idle: number
 }
 
 /** How many sends each destination may have in flight in this process: one that is slow or failing delays nobody else. */
 export class Shares {
   readonly #known = new Map<string, Known>()
   #inFlight = 0
+  #waiting = 0
   #limitedInFlight = 0
 
   get inFlight(): number {
     return this.#inFlight
   }
 
+  /** In flight, or waiting to be. */
+  get held(): number {
+    return this.#inFlight + this.#waiting
+  }
+
   get free(): number {
-    return IN_FLIGHT_MOST - this.#inFlight
+    return IN_FLIGHT_MOST - this.held
   }
 
   /** Of destinations that are not in `rooms`. */
@@ -48,7 +62,9 @@ export class Shares {
     let left = LIMITED_MOST - this.#limitedInFlight
     const rooms: Room[] = []
     for (const known of [...this.#known.values()]) {
-      const own = Math.max(0, known.share - known.inFlight)
+      if (this.#isForgotten(known)) continue
+      const ahead = known.share === SHARE_MOST ? AHEAD_MOST : 0
+      const own = Math.max(0, known.share + ahead - known.inFlight - known.waiting)
       const room = known.limited ? Math.min(own, Math.max(0, left)) : own
       if (known.limited && room > 0) {
         left -= room
@@ -59,12 +75,29 @@ export class Shares {
     return rooms
   }
 
-  begin({ project_id, id }: DestinationId): void {
-    const fresh = { project_id, id, inFlight: 0, share: SHARE_AT_FIRST, limited: true }
-    const known = this.#known.get(id) ?? fresh
+  begin(destination: DestinationId): void {
+    const known = this.#of(destination)
     this.#toTheEnd(known)
     this.#count(known, 1)
     this.#forgetIdle()
+  }
+
+  mayBegin({ id }: DestinationId): boolean {
+    const known = this.#known.get(id)
+    return !known || known.inFlight < known.share
+  }
+
+  /** A claim that waits for a place, or waits no longer. */
+  wait(destination: DestinationId, by: 1 | -1): void {
+    const known = this.#of(destination)
+    this.#known.set(known.id, known)
+    known.waiting += by
+    this.#waiting += by
+  }
+
+  #of({ project_id, id }: DestinationId): Known {
+    const fresh = { project_id, id, inFlight: 0, waiting: 0, share: SHARE_AT_FIRST, limited: true, idle: 0 }
+    return this.#known.get(id) ?? fresh
   }
 
   /** `succeeded` is null where nothing was learned. */
@@ -75,8 +108,13 @@ export class Shares {
     const known = this.#known.get(id)!
     this.#count(known, -1)
     if (succeeded !== null) this.#learn(known, succeeded, durationMs)
-    // Like a connection that was idle, it begins small again; that it fails is remembered.
-    if (known.inFlight === 0 && known.share !== SHARE_FAILING) this.#known.delete(id)
+  }
+
+  /** That one fails is remembered. */
+  #isForgotten(known: Known): boolean {
+    known.idle = known.inFlight + known.waiting > 0 ? 0 : known.idle + 1
+    if (known.idle <= IDLE_MOST || known.share === SHARE_FAILING) return false
+    return this.#known.delete(known.id)
   }
 
   #learn(known: Known, succeeded: boolean, durationMs: number): void {
@@ -102,8 +140,8 @@ export class Shares {
 
   #forgetIdle(): void {
     if (this.#known.size <= KNOWN_MOST) return
-    for (const [id, { inFlight }] of this.#known) {
-      if (inFlight === 0) this.#known.delete(id)
+    for (const [id, { inFlight, waiting }] of this.#known) {
+      if (inFlight + waiting === 0) this.#known.delete(id)
       if (this.#known.size <= KNOWN_MOST / 2) return
     }
   }

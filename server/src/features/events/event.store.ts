@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
@@ -66,20 +67,23 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** The oldest events whose deliveries are still to be written; what another worker holds is left out. */
+const oldestWaiting = (reader: Reader, most: number) =>
+  reader
+    .read<EventTables>()
+    .selectFrom('events')
+    .select(HEAD)
+    .where('fanned_out_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(most)
+
+/** The oldest events whose deliveries are still to be written. */
+export const listWaitingEvents = (reader: Reader, most: number): Promise<EventHead[]> =>
+  oldestWaiting(reader, most).execute()
+
+/** The same, held until the end of the transaction; what another worker holds is left out. */
 export const claimWaitingEvents = (tx: Transaction, most: number): Promise<EventHead[]> =>
-  tx
-    .claim(
-      tx
-        .write<EventTables>()
-        .selectFrom('events')
-        .select(HEAD)
-        .where('fanned_out_at', 'is', null)
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(most),
-    )
-    .execute()
+  tx.claim(oldestWaiting(tx, most)).execute()
 
 /** Ids of what waits in a project; at most `most`. */
 export async function listWaitingEventIds(
@@ -98,25 +102,15 @@ export async function listWaitingEventIds(
   return rows.map(({ id }) => id)
 }
 
-/** By project, since that is how they are found; a batch seldom holds many. */
-export async function markFannedOut(
+/** On SQLite that is part of the program which writes what they are fanned out to. */
+export async function markFannedOutOnPostgres(
   tx: Transaction,
   events: readonly EventHead[],
   now: number,
 ): Promise<void> {
-  const byProject = Map.groupBy(events, ({ project_id }) => project_id)
-  for (const [projectId, rows] of byProject)
-    await tx
-      .write<EventTables>()
-      .updateTable('events')
-      .set({ fanned_out_at: now })
-      .where('project_id', '=', projectId)
-      .where(
-        'id',
-        'in',
-        rows.map(({ id }) => id),
-      )
-      .execute()
+  const which = JSON.stringify(events.map(({ project_id, id }) => ({ project_id, id })))
+  await sql`update events e set fanned_out_at = ${now} from json_to_recordset(${which}::text::json) as f(project_id text, id text)
+    where e.project_id = f.project_id and e.id = f.id`.execute(tx.write<EventTables>())
 }
 
 export interface EventFilter {

@@ -9,7 +9,8 @@ export {
   findEvent,
   insertEvent,
   listWaitingEventIds,
-  markFannedOut,
+  listWaitingEvents,
+  markFannedOutOnPostgres,
 } from './event.store.ts'
 export { eventSource, requireEventKind } from './event.ts'
 export { EVENT_SCHEMAS } from './event-schemas.ts'

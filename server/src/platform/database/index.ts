@@ -23,6 +23,7 @@ export {
   migrationsIn,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
+export { BY_KEY } from './postgres/by-key.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
   type Column,
