@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 
 const NEEDED = 24
 
@@ -20,6 +21,9 @@ function broughtAlong() {
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // Compiled code is kept between starts: sooner ready, and the type stripper is not even loaded. Threads read the variable.
   process.env.NODE_COMPILE_CACHE ||= module.enableCompileCache().directory ?? ''
+  // V8 would put objects that often outlive a collection among the old ones at once; for the objects of a request that is
+  // wrong, and each keeps everything else of its request alive until the next full collection.
+  setFlagsFromString('--no-allocation-site-pretenuring')
   await import(pathToFileURL(program).href)
 } else {
   const node = broughtAlong()
