@@ -68,7 +68,10 @@ eachEngine((engine) => {
         })
         coming.push(start())
         current = await coming.shift()!
-        const again = await rush(shop.pair, at(current))
+        let again = await rush(shop.pair, at(current))
+        // "Unavailable" tells nothing: whoever hears it on a busy machine asks once more, as callers do.
+        for (let tries = 0; tries < 10 && again.some(({ status }) => status === 503); tries++)
+          again = await rush(shop.pair, at(current))
         // Who was answered before gets that answer again; who was not gets one now.
         for (const [i, { status, text }] of answers.entries())
           if (status === 200) expect(again[i]!.text).toBe(text)
