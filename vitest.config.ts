@@ -1,4 +1,8 @@
+import { enableCompileCache } from 'node:module'
 import { defineConfig } from 'vitest/config'
+
+// As the binary does it: processes and threads that tests start, hundreds of them, need not strip the types again.
+process.env.NODE_COMPILE_CACHE ||= enableCompileCache().directory ?? ''
 
 export default defineConfig({
   test: {
@@ -7,7 +11,10 @@ export default defineConfig({
     // Processes, not threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Only what hangs takes so long. How fast something must be is a matter of the test that promises it, and of no
+    // machine that is slow or busy.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })

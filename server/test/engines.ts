@@ -49,10 +49,13 @@ function sqlitePlace(): Place {
   }
 }
 
+let administrator: postgres.Sql | undefined
+
+/** By connections that the file keeps, and that end with its process. */
 async function asAdministrator(statement: string): Promise<void> {
-  const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
-  await sql.unsafe(statement)
-  await sql.end()
+  const quiet = { fetch_types: false, onnotice: () => undefined }
+  administrator ??= postgres(inject('postgresUrl'), { max: 3, idle_timeout: 5, ...quiet })
+  await administrator.unsafe(statement)
 }
 
 async function postgresPlace(): Promise<Place> {

@@ -65,7 +65,7 @@ export function scriptOf(blocks: readonly Block[]): string {
     // A group of its own, so that all of it can be ended; the next block waits for its first word.
     return `${head}{ ${block.text}\n} > "said-${i}" 2>&1 &
 groups="$groups -$!"
-for try in $(seq 300); do [ -s "said-${i}" ] && break; sleep 0.1; done
+for try in $(seq 900); do [ -s "said-${i}" ] && break; sleep 0.1; done
 tail -n +1 -f "said-${i}" & groups="$groups -$!"`
   })
   return `set -eu -m

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { vi } from 'vitest'
 import { systemClock } from '../src/platform/clock.ts'
 import { newFolder } from './command-line.ts'
+import { freePort } from './free-port.ts'
 import { ok, openShop } from './loyalty.ts'
-import { freePort } from './proxy.ts'
 import { send, startService } from './service.ts'
 
 export interface MetricsShown {

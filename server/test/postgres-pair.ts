@@ -16,7 +16,7 @@ export interface PostgresPair {
 }
 
 const SYNCHRONOUS = ['synchronous_standby_names=*']
-const IN_SYNC_WITHIN_MS = 30_000
+const IN_SYNC_WITHIN_MS = 60_000
 
 async function waitUntilInSync(primary: PostgresServer): Promise<void> {
   const sql = postgres(primary.url(), { max: 1, onnotice: () => undefined })

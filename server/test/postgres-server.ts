@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 import { openToEveryone, postgresBinaries } from './postgres-binaries.ts'
 
 /** PostgreSQL refuses to run as root; `nobody` is there on every machine. */
 const NOBODY = 65_534
 const AS_ROOT = process.getuid?.() === 0
 const IDENTITY = AS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}
-const START_WITHIN_MS = 30_000
+const START_WITHIN_MS = 60_000
 /** After a kill the old children must have noticed before the data can be opened again. */
-const START_TRIES = 20
+const START_TRIES = 100
 
 export interface PostgresServer {
   readonly port: number
@@ -38,14 +38,6 @@ export interface PostgresServer {
 interface Options {
   /** Waits for the disk at every commit. Most tests need not survive a power cut of the machine. */
   readonly durable?: boolean
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function makeFolder(): string {
@@ -207,7 +199,7 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
       following = [`primary_conninfo=host=127.0.0.1 port=${primary.port} user=jeton application_name=standby`]
     },
     promote() {
-      const flags = ['promote', '-D', data, '-w', '-t', '30']
+      const flags = ['promote', '-D', data, '-w', '-t', '60']
       const { status, stderr } = spawnSync(join(binaries, 'bin', 'pg_ctl'), flags, {
         ...IDENTITY,
         cwd: '/',

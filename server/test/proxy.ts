@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, createServer as createSocketServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
-const START_WITHIN_MS = 15_000
+const START_WITHIN_MS = 60_000
 
 /** Runs a program until the pipe to it is closed: whoever started it may be killed and cannot tidy up then. */
 export const WATCH = '"$@" & pid=$!; while read -r _; do :; done; kill $pid 2>/dev/null; wait $pid'
@@ -44,14 +45,6 @@ function withPorts(text: string, ports: Readonly<Record<string, number>>): strin
     if (parts.length !== 2) throw new Error(`The example must name ${from.trim()} once.`)
     return parts.join(from.replace(/\d+$/, String(to)))
   }, text)
-}
-
-export async function freePort(): Promise<number> {
-  const server = createSocketServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 const COMMANDS = {

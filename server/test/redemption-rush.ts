@@ -71,24 +71,21 @@ interface Books {
 
 /** What the tables say, added up; straight from the store, whatever the API tells. */
 export async function readBooks(db: Database, rewardId: string): Promise<Books> {
-  const reader = db.read<never>() as never
-  const count = async (query: ReturnType<typeof sql<{ n: number }>>) =>
-    Number((await query.execute(reader)).rows[0]!.n ?? 0)
-  const [reward] = (
-    await sql<{ stock: number | null; redeemed: number }>`
-      select stock, redeemed from rewards where id = ${rewardId}`.execute(reader)
-  ).rows
+  // In one statement, which sees one moment: PostgreSQL may still be committing what a killed process has sent.
+  const { rows } = await sql<{ stock: number | null; redeemed: number; r: number; e: number; p: number }>`
+    select stock, redeemed,
+      (select count(*) from redemptions where reward_id = ${rewardId}) as r,
+      (select count(*) from events e join redemptions r on r.project_id = e.project_id and r.event_id = e.id
+        where r.reward_id = ${rewardId}) as e,
+      (select sum(-points) from point_entries where type = 'POINTS_REDEMPTION' and reward_id = ${rewardId}) as p
+    from rewards where id = ${rewardId}`.execute(db.read<never>() as never)
+  const { stock, redeemed, r, e, p } = rows[0]!
   return {
-    redemptions: await count(sql`select count(*) as n from redemptions where reward_id = ${rewardId}`),
-    events: await count(
-      sql`select count(*) as n from events e join redemptions r on r.project_id = e.project_id and r.event_id = e.id
-        where r.reward_id = ${rewardId}`,
-    ),
-    takenByRedemptions: await count(
-      sql`select sum(-points) as n from point_entries where type = 'POINTS_REDEMPTION' and reward_id = ${rewardId}`,
-    ),
-    stockLeft: reward!.stock,
-    redeemed: reward!.redeemed,
+    redemptions: Number(r),
+    events: Number(e),
+    takenByRedemptions: Number(p ?? 0),
+    stockLeft: stock,
+    redeemed,
     wrongCards: await wrongCards(db),
   }
 }

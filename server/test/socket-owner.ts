@@ -2,11 +2,17 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
 
+/** Who has held one before is asked first: to look into every process of the machine takes long. */
+const owners = new Set<string>()
+
 /** The process that holds the server's end of a connection on this machine, as Linux tells: no answer needs to say so. */
 export function socketOwner(serverPort: number, clientPort: number): number {
   const inode = inodeOf(serverPort, clientPort)
-  const pid = readdirSync('/proc').find((entry) => /^\d+$/.test(entry) && holds(entry, inode))
+  const isOwner = (pid: string) => holds(pid, inode)
+  const pid =
+    [...owners].find(isOwner) ?? readdirSync('/proc').find((entry) => /^\d+$/.test(entry) && isOwner(entry))
   if (!pid) throw new Error('Nobody holds the other end of the connection.')
+  owners.add(pid)
   return Number(pid)
 }
 

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ended, freePort, isInstalled, WATCH } from './proxy.ts'
+import { freePort } from './free-port.ts'
+import { ended, isInstalled, WATCH } from './proxy.ts'
 
-const START_WITHIN_MS = 15_000
+const START_WITHIN_MS = 60_000
 
 /** Debian's `webhook`: a receiving server that nobody here wrote. */
 export const hasWebhookServer = isInstalled('webhook')

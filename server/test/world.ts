@@ -61,14 +61,26 @@ function heard(child: ChildProcess): Promise<FromProcess> {
   })
 }
 
-/** PostgreSQL tells the time by a function of ours, which a test may replace. */
-async function setStoreTime(url: string | undefined, now: number): Promise<void> {
-  if (url === undefined) return
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
-  await sql.unsafe(
-    `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`,
-  )
-  await sql.end()
+/** And gone: what it has open would be in the way of whoever removes the store. */
+function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve())
+    child.kill('SIGKILL')
+  })
+}
+
+/** PostgreSQL tells the time by a function of ours, which a test may replace. Always by the same connection: it is done often. */
+function storeClock(url: string | undefined) {
+  const sql = url === undefined ? undefined : postgres(url, { max: 1, fetch_types: false })
+  return {
+    async set(now: number): Promise<void> {
+      await sql?.unsafe(
+        `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`,
+      )
+    },
+    end: async () => void (await sql?.end()),
+  }
 }
 
 export async function createWorld(
@@ -77,7 +89,7 @@ export async function createWorld(
   env: Record<string, string> = {},
 ): Promise<World> {
   const store = await engine.freshStore()
-  const url = store.env.JETON_DATABASE_URL
+  const storeTime = storeClock(store.env.JETON_DATABASE_URL)
   let now = Date.UTC(2026, 0, 15, 12)
   const running: WorldProcess[] = []
 
@@ -87,7 +99,7 @@ export async function createWorld(
     return process
   }
 
-  await setStoreTime(url, now)
+  await storeTime.set(now)
   // The first one alone: it makes the tables.
   await start()
   await Promise.all(Array.from({ length: processes - 1 }, () => start()))
@@ -96,15 +108,16 @@ export async function createWorld(
     store,
     now: () => now,
     start,
-    setStoreTime: (ms) => setStoreTime(url, ms),
+    setStoreTime: storeTime.set,
     async advance(ms) {
       now += ms
       // The store last: a process that read its new time half way would then run ahead of it, and never goes back.
       await Promise.all(running.map((process) => process.tell({ kind: 'advance', ms })))
-      await setStoreTime(url, now)
+      await storeTime.set(now)
     },
     async close() {
-      for (const { child } of running) child.kill('SIGKILL')
+      await Promise.all(running.map(({ child }) => killed(child)))
+      await storeTime.end()
       await store.drop()
     },
   }

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../test/properties.ts'
 import { addressMatcher, isLoopbackHost, parseRange, plainAddress } from './addresses.ts'
 
 describe('a plain address', () => {

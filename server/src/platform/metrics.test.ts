@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../test/properties.ts'
 import { addUp, countsOnly, familiesText } from './metric-families.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../test/properties.ts'
 import { digestOf, last4, newCredential, newId, randomBytes, routingOf, sameDigest } from './secrets.ts'
 
 const ROUTING = 'Ab3dEf6hIj9lMn0p'

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import type { Pair } from '../service.ts'
 
 /** Longer than every deadline of the service together: whoever has no answer by then was left hanging. */
-export const HANGS_AFTER_MS = 30_000
+export const HANGS_AFTER_MS = 60_000
 
 export interface Asked {
   /** 0 where the connection was cut, -1 where nothing came. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/platform/database/index.ts'
+import type { Receiver } from '../receiver.ts'
 import { readBooks } from '../redemption-rush.ts'
 import type { Ledger, TokenEntry } from './ledger.ts'
 import type { Load } from './load.ts'
@@ -14,11 +15,16 @@ export interface Scene {
   readonly urls: () => readonly string[]
   /** How long a process may take to notice a change; the contract's worst case, unless told otherwise. */
   readonly noticedWithinMs?: number
+  /** Where every event must arrive; nowhere where nobody was told to send them. */
+  readonly receiver?: Receiver | undefined
+  readonly arrivesWithinMs?: number
 }
 
 /** Looks for one kind of loss, when nothing is under way any more; in words, everything that it finds. */
 export interface Check {
   readonly name: string
+  /** Only when all is over, since it takes its time. */
+  readonly atTheEnd?: boolean
   run(scene: Scene): Promise<string[]>
 }
 
@@ -98,9 +104,38 @@ const limits: Check = {
   },
 }
 
+/** What a killed process had claimed falls due when its lease ends, after 20 s; several may be killed in turn. */
+const ARRIVES_WITHIN_MS = 150_000
+
+/** Every event of the store arrives at its receiver, under one id and with the same bytes each time, and no other does. */
+const arrival: Check = {
+  name: 'arrival',
+  atTheEnd: true,
+  async run({ db, stage, receiver, arrivesWithinMs = ARRIVES_WITHIN_MS }) {
+    if (!receiver) return []
+    const { projectId } = stage
+    const rows = await rowsOf(db, sql<{ id: string }>`select id from events where project_id = ${projectId}`)
+    const ids = rows.map(({ id }) => id)
+    const arrived = () => new Set(receiver.received.map(({ payload }) => payload.event.id as string))
+    for (const end = Date.now() + arrivesWithinMs; Date.now() < end; ) {
+      const found = arrived()
+      if (ids.every((id) => found.has(id))) break
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    const found = arrived()
+    const missed = ids.filter((id) => !found.has(id)).map((id) => `event ${id} did not arrive`)
+    const known = new Set(ids)
+    const unknown = [...found].filter((id) => !known.has(id)).map((id) => `event ${id} arrived and is gone`)
+    const sent = Map.groupBy(receiver.received, ({ headers }) => headers['webhook-id'])
+    const changed = [...sent].filter(([, same]) => new Set(same.map(({ body }) => body)).size > 1)
+    const twice = sent.size > found.size ? [`${sent.size} deliveries of ${found.size} events`] : []
+    return [...missed, ...unknown, ...twice, ...changed.map(([id]) => `delivery ${id} had several bodies`)]
+  },
+}
+
 const LIFETIME_MS = 900_000
 /** Other processes notice within 2 s, 30 s at worst. */
-const NOTICED_WITHIN_MS = 35_000
+const NOTICED_WITHIN_MS = 45_000
 const DEAD_LOOKED_AT = 300
 
 async function wrongVerdicts(
@@ -149,4 +184,4 @@ const tokens: Check = {
 }
 
 /** What every fault is held to. A feature that promises more adds its check here. */
-export const CHECKS: readonly Check[] = [redemptions, events, limits, tokens]
+export const CHECKS: readonly Check[] = [redemptions, events, limits, tokens, arrival]

@@ -8,11 +8,18 @@ interface Member {
   expected: boolean
 }
 
+/** What a service needs to send events to this machine. */
+export const SENDING = {
+  JETON_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+  JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
+}
+
 /** Processes of the real program on one store. */
 export class Fleet {
   readonly #members: Member[]
   readonly #home = makeHome()
   readonly #env: Readonly<Record<string, string>>
+  /** Processes that ended by themselves, and bugs that they have logged: what a 500 was about is said nowhere else. */
   readonly crashes: string[] = []
 
   private constructor(env: Readonly<Record<string, string>>, size: number) {
@@ -20,6 +27,7 @@ export class Fleet {
       JETON_MANAGEMENT_ID: OPERATOR.id,
       JETON_MANAGEMENT_TOKEN: OPERATOR.token,
       JETON_SAMPLE: 'off',
+      ...SENDING,
       ...env,
     }
     this.#members = Array.from({ length: size }, () => ({ running: undefined, expected: false }))
@@ -43,6 +51,9 @@ export class Fleet {
     const member = this.#members[index]!
     const running = await serveBinary({ home: this.#home.folder, env: this.#env })
     Object.assign(member, { running, expected: false })
+    running.child.stdout!.on('data', (text: string) => {
+      if (text.includes('"msg":"bug"')) this.crashes.push(text.slice(0, 4_000))
+    })
     void running.ended.then((code) => {
       member.running = undefined
       if (!member.expected)

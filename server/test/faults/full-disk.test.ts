@@ -7,9 +7,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Database, openDatabase } from '../../src/platform/database/index.ts'
 import { makeHome } from '../binary.ts'
+import { startReceiver } from '../receiver.ts'
 import { startService } from '../service.ts'
 import { Drama } from './drama.ts'
-import { Fleet } from './fleet.ts'
+import { Fleet, SENDING } from './fleet.ts'
 import { rounds, TEST_TIMEOUT_MS } from './form.ts'
 
 /** SQLite's own largest number: as good as no limit. */
@@ -32,7 +33,9 @@ describe('SQLite on a disk that is full', () => {
   async function begin(fault: string, urls: () => readonly string[], dataFolder: string): Promise<Drama> {
     const db = await openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder: dataFolder })
     cleanUps.push(() => db.close())
-    const drama = await Drama.begin({ fault, engine: 'SQLite', urls, db })
+    const receiver = await startReceiver()
+    cleanUps.push(() => receiver.close())
+    const drama = await Drama.begin({ fault, engine: 'SQLite', urls, db, receiver })
     cleanUps.push(() => drama.end())
     return drama
   }
@@ -54,7 +57,7 @@ describe('SQLite on a disk that is full', () => {
     'whose file may not grow (max_page_count) refuses writes as unavailable, goes on reading, and works again once there is room',
     async () => {
       const data = folder()
-      const service = await startService({ JETON_DATA_DIR: data }, { clock: systemClock })
+      const service = await startService({ JETON_DATA_DIR: data, ...SENDING }, { clock: systemClock })
       cleanUps.push(() => service.stop())
       const drama = await begin('disk full (max_page_count)', () => [service.url], data)
       const { db } = service.service
@@ -72,6 +75,7 @@ describe('SQLite on a disk that is full', () => {
         await drama.acknowledge(30)
         await drama.reckon()
       }
+      await drama.conclude()
     },
     TEST_TIMEOUT_MS,
   )
@@ -94,6 +98,7 @@ describe('SQLite on a disk that is full', () => {
         await drama.acknowledge(30)
         await drama.reckon()
       }
+      await drama.conclude()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,
@@ -114,6 +119,7 @@ describe('SQLite on a disk that is full', () => {
       // Not only a write that needed no room: the log is used again from its beginning.
       await drama.acknowledge(200)
       await drama.reckon()
+      await drama.conclude()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,

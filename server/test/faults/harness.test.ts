@@ -1,14 +1,19 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { MIGRATIONS } from '../../src/app/migrations/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Database, insertRows, tablesOf } from '../../src/platform/database/index.ts'
 import { eachEngine } from '../engines.ts'
+import { startReceiver } from '../receiver.ts'
 import { startService } from '../service.ts'
 import { CHECKS, type Scene } from './checks.ts'
+import { SENDING } from './fleet.ts'
 import { Load } from './load.ts'
 import { Random } from './random.ts'
 import { SMALL_LIMIT, setStage } from './stage.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
 
 const change = (db: Database, text: string) =>
   db.transaction((tx) => sql.raw(text).execute(tx.write<never>() as never))
@@ -34,24 +39,59 @@ const LOSSES: readonly (readonly [string, string, RegExp])[] = [
   ['tokens', 'update tokens set revoked_at = null', /a dead token is alive/],
 ]
 
+const checkOf = (name: string) => CHECKS.find((check) => check.name === name)!
+
+test('a network that was slow keeps the order of what it carries, also once it is fast again', async () => {
+  const upstream = createServer((socket) => {
+    socket.on('error', () => undefined).pipe(socket)
+  }).listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  const proxy = await startTcpProxy({ port: (upstream.address() as AddressInfo).port })
+  onTestFinished(async () => {
+    await proxy.close()
+    upstream.close()
+  })
+  const client = connect(proxy.port, '127.0.0.1').on('error', () => undefined)
+  onTestFinished(() => void client.destroy())
+  client.setNoDelay(true)
+  let heard = ''
+  client.setEncoding('utf8').on('data', (chunk) => (heard += chunk))
+  const says = async (text: string) => {
+    client.write(text)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await once(client, 'connect')
+  proxy.weather({ kind: 'slow', ms: 100 })
+  await says('a')
+  await says('b')
+  proxy.weather({ kind: 'fair' })
+  await says('c')
+  await expect.poll(() => heard.length).toBe(3)
+  expect(heard).toBe('abc')
+})
+
 /** A check that cannot fail would be worse than none: every fault would seem harmless. */
 eachEngine((engine) => {
   test('what is lost or comes back behind the service is noticed, and nothing is where nothing was done', async () => {
     const store = await engine.freshStore()
-    const first = await startService(store.env, { clock: systemClock })
-    const stage = await setStage(first.url)
+    const receiver = await startReceiver()
+    onTestFinished(() => receiver.close())
+    const first = await startService({ ...store.env, ...SENDING }, { clock: systemClock })
+    const stage = await setStage(first.url, receiver.url)
     const load = new Load({ urls: () => [current], stage, random: new Random(3) })
     let current = first.url
     load.start()
-    await expect.poll(() => load.ledger.acknowledged().kills, { timeout: 30_000 }).toBeGreaterThan(8)
+    await expect.poll(() => load.ledger.acknowledged().kills).toBeGreaterThan(8)
     await load.stop()
     await load.settle(30_000)
-    await first.stop()
     const db = await store.open()
+    const sceneAt = () => ({ load, stage, db, urls: () => [current], noticedWithinMs: 500, receiver })
+    expect(await checkOf('arrival').run(sceneAt())).toEqual([])
+    await first.stop()
     const found = async (name: string): Promise<string[]> => {
       if (name === 'tokens') await serveAfresh()
-      const scene: Scene = { load, stage, db, urls: () => [current], noticedWithinMs: 500 }
-      return CHECKS.find((check) => check.name === name)!.run(scene)
+      const scene: Scene = { ...sceneAt(), arrivesWithinMs: 500 }
+      return checkOf(name).run(scene)
     }
     /** One that remembers nothing: what is in memory would hide what the store has lost. */
     const serveAfresh = async () => {
@@ -61,6 +101,11 @@ eachEngine((engine) => {
     }
     for (const { name } of CHECKS) expect(await found(name), name).toEqual([])
     expect(load.ledger.violations).toEqual([])
+    const received = receiver.received.splice(0)
+    expect((await found('arrival')).join('\n')).toMatch(/did not arrive/)
+    receiver.received.push(...received, { ...received[0]!, body: 'another' })
+    expect((await found('arrival')).join('\n')).toMatch(/several bodies/)
+    receiver.received.pop()
     for (const [name, text, says] of LOSSES) {
       await change(db, text)
       expect((await found(name)).join('\n'), text).toMatch(says)

@@ -22,7 +22,9 @@ eachEngine((engine) => {
       const store = await engine.freshStore()
       fleet = await Fleet.start(store.env, PROCESSES)
       const db = await store.open()
-      drama = await Drama.begin({ fault: 'process killed', engine: engine.name, urls: fleet.urls, db })
+      // Whether events arrive all the same is what delivery-kill.test.ts is about.
+      const { urls, crashes } = fleet
+      drama = await Drama.begin({ fault: 'process killed', engine: engine.name, urls, crashes, db })
       for (const _ of rounds(ROUNDS)) {
         drama.startLoad()
         const [first, second] = drama.random.chance(0.5) ? [0, 1] : [1, 0]

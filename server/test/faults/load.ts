@@ -8,7 +8,7 @@ import type { Stage, StageKey } from './stage.ts'
 
 const AS_OPERATOR = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
 /** The contract's worst case between blocking a key and the last process that notices, and what a busy machine adds. */
-const DEAD_EVERYWHERE_AFTER_MS = 30_000 + 5_000
+const DEAD_EVERYWHERE_AFTER_MS = 30_000 + 15_000
 const PAUSE_AFTER_FAILURE_MS = 30
 const AT_ONCE = 16
 /** Some callers hang up before they have heard: they do not know what became of it, and ask again. */

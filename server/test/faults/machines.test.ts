@@ -28,5 +28,5 @@ describe.skipIf(!installed)(`three services and two workers behind nginx${instal
     for (const { name, answered } of report.phases) expect(answered, name).toBeGreaterThan(0)
     expect(redemptions).toBeGreaterThan(20)
     expect(tokens).toBeGreaterThan(50)
-  }, 300_000)
+  }, 600_000)
 })

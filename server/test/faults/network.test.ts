@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openDatabase } from '../../src/platform/database/index.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
 import { Drama } from './drama.ts'
 import { Fleet } from './fleet.ts'
 import { rounds, TEST_TIMEOUT_MS } from './form.ts'
@@ -25,6 +26,12 @@ async function freshDatabase(): Promise<string> {
     await admin.end()
   })
   return new URL(`/${name}`, inject('postgresUrl')).href
+}
+
+async function newReceiver(): Promise<Receiver> {
+  const receiver = await startReceiver()
+  cleanUps.push(() => receiver.close())
+  return receiver
 }
 
 const FAULTS: Record<string, (proxy: TcpProxy, ms: number) => Promise<void>> = {
@@ -71,9 +78,13 @@ test(
     cleanUps.push(() => fleet.end())
     const db = await openDatabase({ clock: systemClock }, { url, pool: 3, folder: '' })
     cleanUps.push(() => db.close())
+    const dramas: Drama[] = []
     for (const [fault, strike] of Object.entries(FAULTS)) {
-      const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls: fleet.urls, db })
+      const receiver = await newReceiver()
+      const { urls, crashes } = fleet
+      const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
       cleanUps.push(() => drama.end())
+      dramas.push(drama)
       for (const _ of rounds(1)) {
         drama.startLoad()
         await drama.acknowledge(50)
@@ -82,6 +93,7 @@ test(
         await drama.reckon()
       }
     }
+    for (const drama of dramas) await drama.conclude()
     expect(fleet.crashes).toEqual([])
   },
   TEST_TIMEOUT_MS * Object.keys(FAULTS).length,
@@ -98,7 +110,9 @@ test(
     const db = await openDatabase({ clock: systemClock }, { url, pool: 3, folder: '' })
     cleanUps.push(() => db.close())
     const urls = () => [`http://127.0.0.1:${proxy.port}`]
-    const drama = await Drama.begin({ fault: 'connections of callers cut', engine: 'PostgreSQL', urls, db })
+    const { crashes } = fleet
+    const setting = { fault: 'connections of callers cut', engine: 'PostgreSQL', urls, crashes, db }
+    const drama = await Drama.begin({ ...setting, receiver: await newReceiver() })
     cleanUps.push(() => drama.end())
     for (const _ of rounds(2)) {
       drama.startLoad()
@@ -112,6 +126,7 @@ test(
       })
       await drama.reckon()
     }
+    await drama.conclude()
     expect(fleet.crashes).toEqual([])
   },
   TEST_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { type Database, openDatabase } from '../../src/platform/database/index.ts'
 import { type PostgresPair, startPostgresPair } from '../postgres-pair.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
+import { startReceiver } from '../receiver.ts'
 import { Drama } from './drama.ts'
 import { Fleet } from './fleet.ts'
 import { LONG, rounds, TEST_TIMEOUT_MS } from './form.ts'
@@ -29,7 +30,11 @@ describe('PostgreSQL', () => {
   }
 
   async function begin(fault: string, fleet: Fleet, url: string): Promise<Drama> {
-    const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls: fleet.urls, db: await open(url) })
+    const receiver = await startReceiver()
+    cleanUps.push(() => receiver.close())
+    const { urls, crashes } = fleet
+    const db = await open(url)
+    const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
     cleanUps.push(() => drama.end())
     return drama
   }
@@ -50,8 +55,10 @@ describe('PostgreSQL', () => {
         'PostgreSQL killed': (ms: number) => away((it) => it.kill(), ms),
         'PostgreSQL restarted': () => server.restart(),
       }
+      const dramas: Drama[] = []
       for (const [fault, strike] of Object.entries(faults)) {
         const drama = await begin(fault, fleet, server.url())
+        dramas.push(drama)
         for (const _ of rounds(1)) {
           drama.startLoad()
           await drama.acknowledge(drama.random.between(50, 200))
@@ -60,6 +67,7 @@ describe('PostgreSQL', () => {
           await drama.reckon()
         }
       }
+      for (const drama of dramas) await drama.conclude()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS * 3,
@@ -80,6 +88,7 @@ describe('PostgreSQL', () => {
         await drama.reckon()
         if (LONG || round === 0) await pair.heal()
       }
+      await drama.conclude()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,
@@ -96,8 +105,9 @@ describe('PostgreSQL', () => {
         drama.startLoad()
         await drama.acknowledge(50)
         await pair.standby().stop()
-        // Whoever waits for the standby is told that nobody knows; nothing is acknowledged until it is back.
-        await wait(1_000)
+        // Whoever waits for the standby is told that nobody knows; nothing is acknowledged until it is back. What was
+        // committed before may still be on its way to who asked.
+        await drama.fallSilent()
         const before = drama.load.ledger.acknowledged()
         await wait(8_000)
         expect(drama.load.ledger.acknowledged()).toEqual(before)
@@ -110,6 +120,7 @@ describe('PostgreSQL', () => {
       await drama.acknowledge(30)
       await drama.strike(() => pair.failOver())
       await drama.reckon()
+      await drama.conclude()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,

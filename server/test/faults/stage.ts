@@ -1,5 +1,5 @@
 import { openShop } from '../loyalty.ts'
-import { clientOf, type Pair } from '../service.ts'
+import { type Client, clientOf, type Pair } from '../service.ts'
 
 export interface StageKey extends Pair {
   readonly id: string
@@ -30,9 +30,11 @@ export const SCARCE = 25
 const CARDS = 4
 const VICTIMS = 3
 
-export async function setStage(url: string): Promise<Stage> {
+/** With a target, every event is sent there. */
+export async function setStage(url: string, target?: string): Promise<Stage> {
   const client = clientOf(url)
   const shop = await openShop(client)
+  if (target !== undefined) await subscribe(client, shop.projectId, target)
   const key = (fields = {}): Promise<StageKey> => client.key(shop.projectId, fields)
   const cards = await Promise.all(
     Array.from({ length: CARDS }, async () => (await shop.member(POINTS_PER_CARD)).code),
@@ -47,4 +49,10 @@ export async function setStage(url: string): Promise<Stage> {
     plenty: (await shop.material({ price: PRICE, stock: PLENTY })).id,
     scarce: (await shop.material({ price: PRICE, stock: SCARCE })).id,
   }
+}
+
+async function subscribe(client: Client, projectId: string, target_url: string): Promise<void> {
+  const webhook = { target_url, events: ['customer.reward_redemptions.completed'] }
+  const { status, text } = await client.manage('POST', `/projects/${projectId}/webhooks`, webhook)
+  if (status !== 201) throw new Error(`no webhook: ${status} ${text}`)
 }

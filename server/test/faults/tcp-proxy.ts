@@ -33,22 +33,32 @@ export async function startTcpProxy(to: { readonly port: number }): Promise<TcpP
 
   function carry(from: Socket, target: Socket, pair: readonly [Socket, Socket]): void {
     let behind: Promise<unknown> = Promise.resolve()
-    from.on('data', (chunk: Buffer) => {
-      if (weather.kind === 'silent') return
-      if (weather.kind === 'slow') {
-        const { ms } = weather
-        behind = behind
-          .then(() => new Promise((resolve) => setTimeout(resolve, ms)))
-          .then(() => target.writable && target.write(chunk))
-        return
-      }
+    let waiting = 0
+
+    function hand(chunk: Buffer): void {
+      if (!target.writable) return
       if (target === pair[0] && bytesLeft < chunk.length) {
         target.write(chunk.subarray(0, bytesLeft))
         bytesLeft = Number.POSITIVE_INFINITY
-        return end(pair)
+        end(pair)
+        return
       }
       if (target === pair[0]) bytesLeft -= chunk.length
       target.write(chunk)
+    }
+
+    from.on('data', (chunk: Buffer) => {
+      if (weather.kind === 'silent') return
+      const ms = weather.kind === 'slow' ? weather.ms : 0
+      // Also in fair weather, what comes after something slow stays behind it: TCP never changes the order.
+      if (ms === 0 && waiting === 0) return hand(chunk)
+      waiting++
+      behind = behind
+        .then(() => new Promise((resolve) => setTimeout(resolve, ms)))
+        .then(() => {
+          waiting--
+          hand(chunk)
+        })
     })
     from.on('error', () => end(pair))
     from.on('close', () => end(pair))

@@ -52,6 +52,10 @@ eachEngine((engine) => {
       const random = new Random(SEED)
       const ground = await openPlayground(client, random)
       const db = await store.open()
+      const isFannedOut = async () =>
+        !(await rowsAbout(db, ground.victimId)).some((row) => row.includes('"fanned_out_at":null'))
+      // Else the note about it would be taken for a change.
+      await expect.poll(isFannedOut).toBe(true)
       const before = await rowsAbout(db, ground.victimId)
 
       const faults: string[] = []

@@ -388,7 +388,12 @@ eachEngine((engine) => {
     ])
       answers.push((await own.manage('GET', `/projects/${project.id}${path}`)).text)
     answers.push((await own.manage('GET', key.path)).text, (await send(`${own.url}/metrics`)).text)
-    await expect.poll(async () => (await everythingIn(own.service.db)).refusals!.length).toBeGreaterThan(5)
+    await expect
+      .poll(async () => {
+        await own.advance(3_000)
+        return (await everythingIn(own.service.db)).refusals!.length
+      })
+      .toBeGreaterThan(5)
     const stored = JSON.stringify(await everythingIn(own.service.db))
     for (const secret of secrets) {
       const bytes = Buffer.from(secret)

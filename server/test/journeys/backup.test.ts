@@ -105,12 +105,10 @@ eachEngine((engine) => {
     const stage = await setStage(service.url)
     const load = new Load({ urls: () => [service.url], stage, random: new Random(1) })
     load.start()
-    await expect.poll(() => load.ledger.acknowledged().redemptions, { timeout: 30_000 }).toBeGreaterThan(20)
+    await expect.poll(() => load.ledger.acknowledged().redemptions).toBeGreaterThan(20)
     await backup(store)
     const acknowledged = load.ledger.acknowledged().redemptions
-    await expect
-      .poll(() => load.ledger.acknowledged().redemptions, { timeout: 30_000 })
-      .toBeGreaterThan(acknowledged)
+    await expect.poll(() => load.ledger.acknowledged().redemptions).toBeGreaterThan(acknowledged)
     await load.stop()
     load.close()
     expect(load.ledger.violations).toEqual([])
@@ -128,7 +126,7 @@ eachEngine((engine) => {
         - (select count(*) from reported_redemptions) as n`,
     )
     expect(Number(n)).toBe(0)
-  }, 90_000)
+  })
 
   test('no token comes back: not one of a key that was blocked since, nor one issued after the backup', async () => {
     const store = await engine.freshStore()
@@ -281,19 +279,20 @@ eachEngine((engine) => {
       'not even compressed': [Buffer.from('hello'), /damaged, or no backup/],
       empty: [Buffer.alloc(0), /cut off|empty|damaged/],
     }
+    const target = await engine.freshStore()
     for (const [name, [bytes, says]] of Object.entries(cases)) {
       writeFileSync(file, bytes)
-      const target = await engine.freshStore()
       const { code, out, err } = await restore(target)
       expect([code, out], name).toEqual([1, ''])
       expect(err, name).toMatch(says)
       expect(err.trim().split('\n'), name).toHaveLength(1)
       const db = await target.open()
       expect(Object.keys(await everythingIn(db)), name).toEqual([])
+      await db.close()
     }
     rmSync(file)
-    expect((await restore(await engine.freshStore())).err).toContain('There is no file')
-  }, 60_000)
+    expect((await restore(target)).err).toContain('There is no file')
+  })
 
   test('it is for its owner only, never over another file, and leaves nothing where it fails', async () => {
     const store = await engine.freshStore()

@@ -90,12 +90,16 @@ eachEngine((engine) => {
   const attempted = (projectId: string, times: number) =>
     stored(projectId, (row) => row.attempts_made === times && row.claim_id === null)
 
-  /** Time goes on, half a second at a time, so that the worker polls, until what was waited for is there. */
+  /**
+   * Time goes on, half a second at a time, so that the worker polls, until what was waited for is there. Never faster than
+   * the store: on a slow disk a lease would end before the claim has been committed.
+   */
   async function poll<T>(wanted: Promise<T>): Promise<T> {
     let over = false
     void wanted.finally(() => (over = true))
     while (!over) {
       await service.advance(500)
+      await service.service.db.transaction((tx) => tx.now())
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     return wanted

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BINARY, makeHome, serveBinary } from '../binary.ts'
 import { type Document, ROOT, readDocuments } from '../documents.ts'
+import { freePort } from '../free-port.ts'
 import { type Block, blocksOf, filesOf, MARKER, promisedStatuses, scriptOf, strayCommands } from '../guide.ts'
-import { freePort, isInstalled, startProxy, startUpstream } from '../proxy.ts'
+import { isInstalled, startProxy, startUpstream } from '../proxy.ts'
 
 const guides = readDocuments('docs/guides').filter(({ path }) => path.endsWith('.md'))
 const proxy = isInstalled('nginx') ? 'nginx' : isInstalled('caddy') ? 'Caddy' : undefined

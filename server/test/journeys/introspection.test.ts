@@ -306,5 +306,5 @@ eachEngine((engine) => {
     expect((await askAll(known)).every(({ body }) => body.active)).toBe(true)
     expect(memory.tokensHeld).toBeLessThanOrEqual(2_000)
     await small.stop()
-  }, 40_000)
+  })
 })

@@ -81,7 +81,7 @@ eachEngine((engine) => {
       expect(statuses(second)).toEqual({ 200: 1_000, 429: 2_000 })
       expect(waits(second)).toEqual(new Set([retryAfter(world.now(), world.now())]))
       expect(await shownActive(project.id)).toBe(1_000)
-    }, 60_000)
+    })
 
     test('never has 1,001 active tokens, however the clocks of processes differ and jump back and forth', async () => {
       const project = await a!.project('Jumping')
@@ -114,7 +114,7 @@ eachEngine((engine) => {
       await Promise.all(world.processes.map((process) => process.look()))
       for (const { manage } of world.processes)
         expect((await manage('GET', `/projects/${project.id}`)).body.active_tokens).toBeLessThanOrEqual(1_000)
-    }, 60_000)
+    })
   })
 
   describe('a key with a limit of its own', () => {
@@ -224,7 +224,7 @@ eachEngine((engine) => {
       await a!.manage('POST', `${blocked!.path}/unblock`)
       expect(await shownActive(project.id)).toBe(1_000)
       expect((await b!.issue(blocked!)).status).toBe(429)
-    }, 40_000)
+    })
 
     test('when the oldest expires, to the second that was told', async () => {
       const project = await a!.project('Expiring')

@@ -12,8 +12,8 @@ import {
   spawnJeton,
   startJeton,
 } from '../command-line.ts'
+import { freePort } from '../free-port.ts'
 import { ok, openShop, type Shop } from '../loyalty.ts'
-import { freePort } from '../proxy.ts'
 import { type Received, type Receiver, startReceiver } from '../receiver.ts'
 import { OPERATOR, startService, type TestService } from '../service.ts'
 

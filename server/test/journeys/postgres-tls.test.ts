@@ -63,4 +63,4 @@ test('and refuses one that nobody vouches for, in a line that says what to set',
   expect(err).toContain('TLS failed, unable to verify the first certificate.')
   expect(err).toContain('NODE_EXTRA_CA_CERTS')
   expect(err).not.toContain('letters-and-digits')
-}, 60_000)
+})

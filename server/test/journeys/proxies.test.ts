@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newFolder } from '../command-line.ts'
+import { freePort } from '../free-port.ts'
 import {
-  freePort,
   isInstalled,
   type ProxyName,
   type Received,

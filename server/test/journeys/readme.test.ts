@@ -37,7 +37,7 @@ describe('beside a server as people start it', () => {
     home.remove()
   })
 
-  test('the three journeys lead where they say, typed as they stand', { timeout: 60_000 }, async () => {
+  test('the three journeys lead where they say, typed as they stand', async () => {
     const [, APP_ID = '', APP_TOKEN = ''] = /API key +(\S+) +(jta_\S+)/.exec(server.stdout())!
     const RECEIVER = receiver.url.replace('http://', '')
     const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, RECEIVER }
@@ -64,7 +64,7 @@ describe('beside a server as people start it', () => {
     expect(receiver.received[0]!.payload.data.reward).toMatchObject({ name: 'Mug' })
   })
 
-  test('the tour is what is shown, but for times and ids', { timeout: 60_000 }, async () => {
+  test('the tour is what is shown, but for times and ids', async () => {
     const tour = runBinary({ home: home.folder, args: ['tour'] })
     expect(await tour.ended).toBe(0)
     const shown = [...section('What you see').matchAll(/^ {4}(.*)$|^$/gm)]

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { standardSignature } from '../../src/features/deliveries/signature.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newFolder } from '../command-line.ts'
+import { freePort } from '../free-port.ts'
 import { ok, openShop } from '../loyalty.ts'
-import { freePort } from '../proxy.ts'
 import { startService } from '../service.ts'
 
 const GUIDE = new URL('../../../docs/guides/receive-events.md', import.meta.url)

@@ -184,13 +184,10 @@ eachEngine((engine) => {
     await written(record, to, DELIVERED, service.clock.now())
     await service.jump(DAYS * DAY + 60_000)
     await expect
-      .poll(
-        async () => {
-          await service.advance(10_000)
-          return left(record)
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        await service.advance(10_000)
+        return left(record)
+      })
       .toEqual(whole(kept))
   })
 
@@ -210,13 +207,10 @@ eachEngine((engine) => {
     expect((await service.manage('GET', `${record.path}/deliveries`)).status).toBe(404)
     await service.jump(16 * 60_000)
     await expect
-      .poll(
-        async () => {
-          await service.advance(10_000)
-          return left(record)
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        await service.advance(10_000)
+        return left(record)
+      })
       .toEqual({ events: [], deliveries: [], attempts: [], publications: [] })
     expect(await left(other)).toEqual(whole(kept))
   })

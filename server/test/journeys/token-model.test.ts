@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eachEngine } from '../engines.ts'
+import fc from '../properties.ts'
 import type { Answer } from '../service.ts'
 import { createWorld, type World, type WorldProcess } from '../world.ts'
 
@@ -319,5 +319,5 @@ eachEngine((engine) => {
       }),
       { numRuns: 20, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: false },
     )
-  }, 60_000)
+  })
 })

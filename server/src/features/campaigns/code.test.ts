@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { codeConfigOf, newCode } from './code.ts'
 

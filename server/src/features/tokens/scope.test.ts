@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
 import { Problem } from '../../contract/problem.ts'
 import { coveredBy, SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
 import { grantScope } from './scope.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { StoreClock } from './store-clock.ts'
 

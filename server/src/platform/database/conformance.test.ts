@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import {
@@ -220,7 +220,7 @@ eachEngine((engine) => {
         await db.now()
         expect(heard).toEqual([])
       })
-      await vi.waitFor(() => expect(heard).toEqual(['topic']))
+      await expect.poll(() => heard).toEqual(['topic'])
     })
 
     test('does not come from a transaction that failed, nor for another topic', async () => {
@@ -234,7 +234,7 @@ eachEngine((engine) => {
       await db.transaction((tx) => tx.wake('other'))
       // Wake-ups keep their order, so once this one is heard, an earlier one would have been, too.
       await db.transaction((tx) => tx.wake('last'))
-      await vi.waitFor(() => expect(heard).toEqual(['last']))
+      await expect.poll(() => heard).toEqual(['last'])
     })
 
     test('does not come after the listener has left', async () => {
@@ -242,7 +242,7 @@ eachEngine((engine) => {
       leave()
       await db.transaction((tx) => tx.wake('topic'))
       await db.transaction((tx) => tx.wake('last'))
-      await vi.waitFor(() => expect(heard).toEqual(['last']))
+      await expect.poll(() => heard).toEqual(['last'])
     })
 
     /** Listens to `topic` and `last`; the wake-up that PostgreSQL gives when it begins to listen is behind us. */
@@ -251,7 +251,7 @@ eachEngine((engine) => {
       const heard: string[] = []
       const leave = db.onWake('topic', () => heard.push('topic'))
       db.onWake('last', () => heard.push('last'))
-      if (engine.name === 'PostgreSQL') await vi.waitFor(() => expect(heard).toEqual(['topic', 'last']))
+      if (engine.name === 'PostgreSQL') await expect.poll(() => heard).toEqual(['topic', 'last'])
       heard.length = 0
       return { db, heard, leave }
     }
@@ -419,7 +419,7 @@ eachEngine((engine) => {
       if (engine.name === 'SQLite') expect([outside, inside]).toEqual([1_700_000_000_123, 1_700_000_000_123])
       else {
         expect(inside).toBeGreaterThanOrEqual(outside)
-        expect(Math.abs(outside - Date.now())).toBeLessThan(5_000)
+        expect(Math.abs(outside - Date.now())).toBeLessThan(60_000)
       }
     })
 

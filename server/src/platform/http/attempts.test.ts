@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { Problem } from '../../contract/problem.ts'
 import { plainAddress } from '../addresses.ts'

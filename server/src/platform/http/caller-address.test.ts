@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
 import { addressMatcher, plainAddress } from '../addresses.ts'
 import { callerAddress } from './caller-address.ts'
 

@@ -63,7 +63,7 @@ describe('connections', () => {
     for (const hint of hints) {
       const at = await receiver({ onRequest: (socket) => socket.write(answerOf('200 OK', 'ok', hint)) })
       await post(newSender(), urlOf(at))
-      await expect.poll(() => at.closed(), { timeout: 15_000 }).toBe(1)
+      await expect.poll(() => at.closed()).toBe(1)
     }
   })
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
+import fc from '../../properties.ts'
 import { startService, type TestService } from '../../service.ts'
 import { TestClock } from '../../test-clock.ts'
 import { everythingIn } from '../../timed-service.ts'

@@ -1,5 +1,5 @@
 import { VoucherifyServerSide } from '@voucherify/sdk'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eachEngine } from '../../engines.ts'
 import { startService, type TestService } from '../../service.ts'
 import { TestClock } from '../../test-clock.ts'
@@ -9,13 +9,17 @@ eachEngine((engine) => {
   let service: TestService
   let client: ReturnType<typeof VoucherifyServerSide>
 
-  beforeEach(async () => {
+  let projects = 0
+
+  beforeAll(async () => {
     service = await startService(await engine.settings(), { clock: new TestClock() })
-    const { id } = await service.project('Club')
+  })
+  beforeEach(async () => {
+    const { id } = await service.project(`Club ${++projects}`)
     const { appId, appToken } = await service.key(id)
     client = VoucherifyServerSide({ apiUrl: service.url, applicationId: appId, secretKey: appToken })
   })
-  afterEach(() => service.stop())
+  afterAll(() => service.stop())
 
   async function prepared() {
     const customer = await client.customers.create({

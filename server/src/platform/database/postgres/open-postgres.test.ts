@@ -12,8 +12,8 @@ import {
   UniqueConflict,
 } from '../index.ts'
 
-/** "Within seconds": above the server's own deadline, below what a caller would call a hang. */
-const SECONDS = 9_000
+/** "Within seconds": well above the server's own deadline, well below the 60 s that a statement here would take. */
+const SECONDS = 25_000
 
 const open = async (url: string, pool = 3) => {
   const db = await openDatabase({ clock: systemClock }, { url, pool, folder: '' })
@@ -50,10 +50,10 @@ describe('a PostgreSQL of our own', () => {
       expect(performance.now() - began, name).toBeLessThan(SECONDS)
     }
     await server.start()
-    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
     await db.transaction((tx) => insert(tx, 'later'))
     expect(await idsIn(db)).toEqual(['before', 'later'])
-  }, 60_000)
+  })
 
   test('that dies under many open transactions loses them all and nothing else', async () => {
     const db = await openThings()
@@ -75,11 +75,11 @@ describe('a PostgreSQL of our own', () => {
     for (const result of await outcome)
       expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } })
     await server.start()
-    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
     // More calls than the pool has connections: a dead one that was put back would show.
     await Promise.all(Array.from({ length: 12 }, (_, i) => db.transaction((tx) => insert(tx, `later-${i}`))))
     expect(await idsIn(db)).toHaveLength(13)
-  }, 60_000)
+  })
 
   test('that dies under a batch on a lent connection fails the batch, and the connection is not used again', async () => {
     const db = await openThings()
@@ -93,33 +93,34 @@ describe('a PostgreSQL of our own', () => {
     })
     await expect(dying).rejects.toThrow(StoreUnavailable)
     await server.start()
-    await vi.waitFor(() => db.now(), { timeout: 15_000, interval: 100 })
+    await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
     await Promise.all(Array.from({ length: 6 }, (_, i) => db.transaction((tx) => insert(tx, `later-${i}`))))
     expect(await idsIn(db)).toHaveLength(6)
-  }, 60_000)
+  })
 
   test('that was away is heard again: listeners are woken at its return and by what happens after', async () => {
     const db = await openThings()
     let heard = 0
     db.onWake('topic', () => heard++)
-    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await expect.poll(() => heard).toBe(1)
     await server.restart()
-    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
-    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 15_000 })
-    await vi.waitFor(() => expect(heard).toBe(3), { timeout: 5_000 })
-  }, 60_000)
+    await expect.poll(() => heard).toBeGreaterThan(1)
+    const before = heard
+    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 30_000 })
+    await expect.poll(() => heard).toBeGreaterThan(before)
+  })
 
   test('that was away for a while is heard again', async () => {
     const db = await openThings()
     let heard = 0
     db.onWake('topic', () => heard++)
-    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await expect.poll(() => heard).toBe(1)
     await server.stop()
     // Some tries to reconnect must have failed; they are not visible from here.
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     await server.start()
-    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
-  }, 60_000)
+    await expect.poll(() => heard).toBeGreaterThan(1)
+  })
 
   test('that cannot be reached at the start is told in one line, without the password', async () => {
     await server.stop()
@@ -130,7 +131,7 @@ describe('a PostgreSQL of our own', () => {
     let settled = false
     void opening.then(() => (settled = true))
     while (!settled) {
-      await vi.waitFor(() => expect(settled || clock.sleeping > 0).toBe(true), { timeout: 9_000 })
+      await expect.poll(() => settled || clock.sleeping > 0).toBe(true)
       await clock.advance(2_000)
     }
     const error = (await opening) as Error & { exitCode: number }
@@ -138,7 +139,7 @@ describe('a PostgreSQL of our own', () => {
     expect(error.message).toContain('JETON_DATABASE_URL')
     expect(error.message).not.toMatch(/s3cr|t@|\n/)
     expect(error.exitCode).toBe(75)
-  }, 60_000)
+  })
 })
 
 describe('PostgreSQL', () => {
@@ -155,9 +156,9 @@ describe('PostgreSQL', () => {
     const [one, other] = [await open(url()), await open(url())]
     let heard = 0
     other.onWake('across', () => heard++)
-    await vi.waitFor(() => expect(heard).toBe(1), { timeout: 5_000 })
+    await expect.poll(() => heard).toBe(1)
     await one.transaction((tx) => tx.wake('across'))
-    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 5_000 })
+    await expect.poll(() => heard).toBe(2)
   })
 
   test('runSql lends a connection, with bigint as numbers and errors in our words', async () => {
