@@ -23,6 +23,7 @@ export {
   migrationsIn,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
+export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
   type Column,
