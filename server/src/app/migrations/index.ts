@@ -3,6 +3,7 @@ import { foundation } from './0001-foundation.ts'
 import { loyalty } from './0002-loyalty.ts'
 import { events } from './0003-events.ts'
 import { deliveries } from './0004-deliveries.ts'
+import { lists } from './0005-lists.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
-export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries]
+export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries, lists]
