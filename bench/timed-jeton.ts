@@ -7,6 +7,7 @@ import { type TreeUse, treeUse } from './process-tree.ts'
 import type { Store } from './stores.ts'
 
 const ENTRY = fileURLToPath(new URL('../server/test/service-process.ts', import.meta.url))
+const START_TRIES = 5
 /** Real time between two moves of the clock: even 100 times as fast it moves by less than what the service may go without a look. */
 const STEP_MS = 100
 
@@ -24,10 +25,8 @@ export async function withTimedJeton<T>(store: Store, work: (jeton: TimedJeton) 
   let now = Date.now()
   const setStoreTime = storeClock(store)
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...store.env, TEST_NOW: String(now) }
-  const child = fork(ENTRY, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const { child, url } = await start(env)
   try {
-    const ready = await heard(child)
-    if (ready.kind !== 'ready') throw new Error('the service did not start')
     await setStoreTime.set(now)
     async function advance(ms: number): Promise<void> {
       now += ms
@@ -38,7 +37,7 @@ export async function withTimedJeton<T>(store: Store, work: (jeton: TimedJeton) 
       await setStoreTime.set(now)
     }
     return await work({
-      url: ready.url,
+      url,
       now: () => now,
       use: () => treeUse(child.pid!),
       advance,
@@ -47,6 +46,19 @@ export async function withTimedJeton<T>(store: Store, work: (jeton: TimedJeton) 
   } finally {
     child.kill('SIGKILL')
     await setStoreTime.close()
+  }
+}
+
+/**
+ * A store that is busy with what it was filled with may answer late. The service would try again after a pause, but on a
+ * clock that stands still it ends: so it is started again.
+ */
+async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string }> {
+  for (let tries = START_TRIES; ; tries--) {
+    const child = fork(ENTRY, { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    const ready = await heard(child).catch((error: Error) => error)
+    if (!(ready instanceof Error) && ready.kind === 'ready') return { child, url: ready.url }
+    if (tries === 1) throw new Error('the service did not start', { cause: ready })
   }
 }
 
