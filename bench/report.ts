@@ -2,16 +2,20 @@ import { SUBJECTS } from './launch.ts'
 import { isMeasured, type Outcome } from './measure/load-subject.ts'
 import { p99Ratio } from './measure/mixed.ts'
 import { type Kind, type ThroughputRow, YARDSTICK } from './measure/throughput.ts'
+import { growthTable, limitTable, listTable, turnoverTable } from './report-growth.ts'
 import type { Results } from './results.ts'
-import { shownCount, shownMb, shownMs, shownRatio, shownTable } from './shown.ts'
+import {
+  shownCost as cost,
+  shownP50 as p50,
+  shownP99 as p99,
+  shownRate as rate,
+  shownCount,
+  shownMb,
+  shownMs,
+  shownRatio,
+  shownTable,
+} from './shown.ts'
 import type { Target } from './targets.ts'
-
-const rate = (outcome: Outcome | undefined): string =>
-  isMeasured(outcome) ? shownCount(outcome.perSecond) : outcome ? 'no result' : '-'
-const cost = (outcome: Outcome | undefined): string =>
-  isMeasured(outcome) ? `${outcome.mainMicros.toFixed(1)} / ${outcome.cpuMicros.toFixed(1)} µs` : '-'
-const p50 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p50Ms) : '-')
-const p99 = (outcome: Outcome | undefined): string => (isMeasured(outcome) ? shownMs(outcome.p99Ms) : '-')
 
 function throughputTable(rows: readonly ThroughputRow[]): string {
   return (['introspect', 'issue'] as const)
@@ -65,14 +69,6 @@ function mixedTable(rows: NonNullable<Results['mixed']>): string {
       ...[rate(row.issue), p99(row.issue)],
     ]),
   )
-}
-
-function growthTable(rows: NonNullable<Results['growth']>): string {
-  const cells = rows.map(({ engine, activeTokens, issue }) => [
-    `${engine}: ${shownCount(activeTokens)}`,
-    ...[rate(issue), p50(issue), p99(issue), cost(issue)],
-  ])
-  return shownTable(['active tokens', 'issue/s', 'p50', 'p99', 'CPU main / all'], cells)
 }
 
 function memoryTable(rows: NonNullable<Results['memory']>): string {
@@ -179,6 +175,9 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     redemptions && redemptionTable(redemptions),
     mixed && mixedTable(mixed),
     growth && growthTable(growth),
+    results.turnover && turnoverTable(results.turnover),
+    results.limits && limitTable(results.limits),
+    results.lists && listTable(results.lists),
     memory && memoryTable(memory),
     workers && workersTable(workers),
     results.deliveries && deliveryTable(results.deliveries),

@@ -1,10 +1,13 @@
 import type { DeliveryRow, IdleRow } from './measure/deliveries.ts'
 import type { GrowthRow } from './measure/growth.ts'
+import type { LimitRow } from './measure/limits.ts'
+import type { ListRow } from './measure/lists.ts'
 import type { MemoryRow } from './measure/memory.ts'
 import type { MixRow } from './measure/mixed.ts'
 import type { RedemptionRow } from './measure/redemptions.ts'
 import type { StoreCostRow } from './measure/store-cost.ts'
 import type { ThroughputRow } from './measure/throughput.ts'
+import type { TurnoverRow } from './measure/turnover.ts'
 import type { WorkersRow } from './measure/workers.ts'
 
 /** What was asked for; the rest is absent. */
@@ -14,6 +17,9 @@ export interface Results {
   redemptions?: RedemptionRow[]
   mixed?: MixRow[]
   growth?: GrowthRow[]
+  turnover?: TurnoverRow[]
+  limits?: LimitRow[]
+  lists?: ListRow[]
   memory?: MemoryRow[]
   workers?: WorkersRow[]
   deliveries?: DeliveryRow[]

@@ -4,12 +4,15 @@ import { findGenerator } from './load/load.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { measureDeliveries, measureIdleDelay } from './measure/deliveries.ts'
 import { measureGrowth } from './measure/growth.ts'
+import { measureLimits } from './measure/limits.ts'
+import { measureLists } from './measure/lists.ts'
 import type { Bench } from './measure/load-subject.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measureMixed } from './measure/mixed.ts'
 import { measureRedemptions } from './measure/redemptions.ts'
 import { measureStoreCost } from './measure/store-cost.ts'
 import { isAtGateway, measureThroughput } from './measure/throughput.ts'
+import { measureTurnover } from './measure/turnover.ts'
 import { measureWorkers } from './measure/workers.ts'
 import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
 import { writePage } from './page.ts'
@@ -72,6 +75,9 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
     results.redemptions = await onBoth('redemptions', measureRedemptions, running)
   if (parts.includes('mixed')) results.mixed = await onBoth('mixed', measureMixed, running)
   if (parts.includes('growth')) results.growth = await onBoth('growth', measureGrowth, running)
+  if (parts.includes('turnover')) results.turnover = await onBoth('turnover', measureTurnover, running)
+  if (parts.includes('limits')) results.limits = await onBoth('limits', measureLimits, running)
+  if (parts.includes('lists')) results.lists = await onBoth('lists', measureLists, running)
   if (parts.includes('memory')) results.memory = await onBoth('memory', measureMemory, running)
   if (parts.includes('workers')) results.workers = await onBoth('workers', measureWorkers, running)
   if (parts.includes('deliveries')) {

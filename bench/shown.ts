@@ -19,6 +19,15 @@ export function shownOutcome(outcome: Outcome | undefined): string {
     : `no result: ${outcome.noResult}`
 }
 
+export const shownRate = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? shownCount(outcome.perSecond) : outcome ? 'no result' : '-'
+export const shownCost = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? `${outcome.mainMicros.toFixed(1)} / ${outcome.cpuMicros.toFixed(1)} µs` : '-'
+export const shownP50 = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? shownMs(outcome.p50Ms) : '-'
+export const shownP99 = (outcome: Outcome | undefined): string =>
+  isMeasured(outcome) ? shownMs(outcome.p99Ms) : '-'
+
 /** Columns as wide as they must be; the first to the left, the others to the right. */
 export function shownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))

@@ -1,5 +1,6 @@
 import { isMeasured } from './measure/load-subject.ts'
 import { p99Ratio } from './measure/mixed.ts'
+import { drift } from './measure/turnover.ts'
 import type { Results } from './results.ts'
 import { shownCount, shownMb, shownMs } from './shown.ts'
 import type { Engine } from './stores.ts'
@@ -10,6 +11,9 @@ const GATEWAY_LEAST = 0.8
 const P99_MOST = 2
 /** "Flat": what is lost from an empty store to the fullest is within what two runs of the same differ by. */
 const FLAT_LEAST = 0.9
+/** What size and cost may grow by while as many tokens go as come. */
+const GROWN_MOST = 1.1
+const LIST_MOST_MS = 50
 const MEMORY_MOST_BYTES = 300_000_000
 /** By a third: two processors carry two workers and the load. */
 const WORKERS_LEAST = 1.33
@@ -86,6 +90,37 @@ function growthTargets({ growth }: Results, engine: Engine): Target[] {
   return [target(name, ratio, atLeast(FLAT_LEAST))]
 }
 
+/** Once tokens go as fast as they come, and after all have gone. */
+function turnoverTargets({ turnover }: Results, engine: Engine): Target[] {
+  const row = turnover?.find((one) => one.engine === engine)
+  if (!row) return []
+  const on = `${ENGINE_LABEL[engine]} while ${shownCount(row.points.at(-1)!.issued)} tokens come and go`
+  const found = drift(row)
+  return [
+    target(`cost of a token on ${on} flat (≤ ${GROWN_MOST} ×)`, found?.cost, atMost(GROWN_MOST)),
+    target(`size of ${on} flat (≤ ${GROWN_MOST} ×)`, found?.bytes, atMost(GROWN_MOST)),
+    target(
+      `no token is left on ${ENGINE_LABEL[engine]} after all have expired`,
+      row.left,
+      atMost(0, shownCount),
+    ),
+  ]
+}
+
+function limitTargets({ limits }: Results, engine: Engine): Target[] {
+  const row = limits?.find((one) => one.engine === engine)
+  if (!row) return []
+  const name = `no project of ${shownCount(row.projects)} at their limit has more than 1,000 tokens, ${ENGINE_LABEL[engine]}`
+  return [target(name, row.mostActive, atMost(1_000, shownCount))]
+}
+
+function listTargets({ lists }: Results, engine: Engine): Target[] {
+  const rows = lists?.filter((row) => row.engine === engine) ?? []
+  if (rows.length === 0) return []
+  const name = `every list and filter on ${ENGINE_LABEL[engine]} with ${shownCount(rows[0]!.events)} events within ${LIST_MOST_MS} ms`
+  return [target(name, Math.max(...rows.map(({ medianMs }) => medianMs)), atMost(LIST_MOST_MS, shownMs))]
+}
+
 function memoryTargets({ memory }: Results, engine: Engine): Target[] {
   const row = memory?.find((one) => one.engine === engine)
   if (!row) return []
@@ -131,6 +166,9 @@ export function targetsOf(results: Results): Target[] {
     gatewayTargets,
     mixedTargets,
     growthTargets,
+    turnoverTargets,
+    limitTargets,
+    listTargets,
     memoryTargets,
     workersTargets,
     deliveryTargets,

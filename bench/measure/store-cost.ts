@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { checkActive, introspectRequests } from '../ask.ts'
 import { fillKnownTokens } from '../fill-jeton.ts'
 import { SUBJECTS, withSubject } from '../launch.ts'
 import { sendAll } from '../load/connection.ts'
+import { postmasterOf } from '../postmaster.ts'
 import type { JetonClient } from '../prepare-jeton.ts'
 import { prepareShop, type Shop } from '../prepare-loyalty.ts'
 import { treeUse } from '../process-tree.ts'
@@ -44,11 +44,6 @@ async function read(sql: Sql, postmaster: number): Promise<Counters> {
       (select count(*)::int from pg_stat_activity where application_name = 'jeton' and datname = current_database()) as connections`
   const { transactions, wal: walBytes, connections } = row!
   return { transactions, walBytes, connections, cpuMicros: treeUse(postmaster).cpuMicros }
-}
-
-async function postmasterOf(sql: Sql): Promise<number> {
-  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
-  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${row!.pid}/status`, 'utf8'))![1])
 }
 
 /** What the load meets, made before the start. */

@@ -3,7 +3,8 @@ import { foundation } from './0001-foundation.ts'
 import { loyalty } from './0002-loyalty.ts'
 import { events } from './0003-events.ts'
 import { deliveries } from './0004-deliveries.ts'
+import { lists } from './0005-lists.ts'
 import { byteOrder } from './0006-byte-order.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
-export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries, byteOrder]
+export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries, lists, byteOrder]

@@ -1,4 +1,11 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import {
+  countUpTo,
+  onPage,
+  type Reader,
+  type Transaction,
+  unindexed,
+  withinTimes,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface AuditRow {
@@ -31,6 +38,7 @@ export async function insertAuditRow(tx: Transaction, row: AuditRow): Promise<vo
   await tx.write<AuditTables>().insertInto('audit_log').values(row).execute()
 }
 
+/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
 export async function listAuditRows(
   reader: Reader,
   filter: AuditFilter,
@@ -41,20 +49,21 @@ export async function listAuditRows(
   if (filter.action) query = query.where('action', '=', filter.action)
   if (filter.actor) query = query.where('actor_id', '=', filter.actor)
   if (filter.subject) query = query.where('subject_id', '=', filter.subject)
-  if (page.from !== undefined) query = query.where('at', '>=', page.from)
-  if (page.to !== undefined) query = query.where('at', '<', page.to)
-  const total = await countUpTo(reader, query)
-  const { before } = page
-  if (before)
-    query = query.where((eb) =>
-      eb.or([eb('at', '<', before.at), eb.and([eb('at', '=', before.at), eb('id', '<', before.id)])]),
-    )
-  const rows = await query
-    .selectAll()
+  const total = await countUpTo(reader, query.where(withinTimes(page, 'at')))
+  const shown = query
+    .select('id')
+    .where(onPage(page, ['at', 'id']))
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit + 1)
     .offset(page.offset)
+  const rows = await reader
+    .read<AuditTables>()
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('id', 'in', shown)
+    .orderBy(unindexed('at'), 'desc')
+    .orderBy('id', 'desc')
     .execute()
   return { rows, total }
 }

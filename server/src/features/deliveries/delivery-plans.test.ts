@@ -1,15 +1,12 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { Kysely, SqliteDialect } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newFolder } from '../../../test/command-line.ts'
-import { MIGRATIONS } from '../../app/migrations/index.ts'
-import { systemClock } from '../../platform/clock.ts'
-import { migrate, openDatabase, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { type Explained, openExplained } from '../../../test/explained.ts'
+import type { Reader, Transaction } from '../../platform/database/index.ts'
 import { pageOf } from '../../platform/http/index.ts'
 import { listOldEvents, listProjectsWithEventsBefore } from '../events/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import { listExhausted } from './delivery-record.store.ts'
 import { listDeliveries } from './list-deliveries.ts'
+import { listPublicationRows } from './publication.store.ts'
 import {
   deleteEventsAlone,
   deleteSomeDeliveries,
@@ -18,43 +15,15 @@ import {
   TABLES,
 } from './removal.store.ts'
 
-/**
- * How SQLite finds what is asked for, with a million deliveries as with ten: it goes by the statement and the indexes,
- * since nobody counts rows for it.
- */
-let database: DatabaseSync
-const plans: string[] = []
-
-/** As Kysely wants a database; everything that is run through it is explained as well. */
-const explaining = {
-  prepare(sql: string) {
-    const explain = database.prepare(`explain query plan ${sql}`)
-    const statement = database.prepare(sql)
-    const run = (values: readonly unknown[]) => {
-      const steps = explain.all(...(values as SQLInputValue[])) as { detail: string }[]
-      plans.push(...steps.map(({ detail }) => detail))
-      return statement.all(...(values as SQLInputValue[]))
-    }
-    return {
-      reader: true,
-      all: run,
-      run: () => undefined as never,
-      iterate: () => [][Symbol.iterator]() as never,
-    }
-  },
-  close: () => undefined,
-}
-const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: explaining }) })
-const reader = { read: () => kysely } as never as Reader
-const same = (query: unknown) => query
-const tx = { read: () => kysely, write: () => kysely, lock: same, claim: same } as never as Transaction
+let explained: Explained
+let reader: Reader
+let tx: Transaction
+const planOf: Explained['planOf'] = (work) => explained.planOf(work)
 
 beforeAll(async () => {
-  const folder = newFolder('plans')
-  const db = await openDatabase({ clock: systemClock }, { url: undefined, pool: 2, folder })
-  await migrate(db, { migrations: MIGRATIONS, program: '0.1.0' })
-  await db.close()
-  database = new DatabaseSync(`${folder}/jeton.db`)
+  explained = await openExplained()
+  ;({ reader, tx } = explained)
+  const { database } = explained
   const destination = database.prepare(
     `insert into destinations (project_id, id, kind, headers, target_url, events, active, secret, secret_last4,
       created_at, updated_at, deleted_at) values ('p', ?, 'webhook', '{}', '', '[]', ?, '', '', 1, 1, ?)`,
@@ -73,13 +42,8 @@ beforeAll(async () => {
     for (const status of ['pending', 'delivered', 'exhausted']) delivery.run(`${status}${i}`, `d${i}`, status)
   }
 })
-afterAll(() => database.close())
+afterAll(() => explained.database.close())
 
-async function planOf(work: () => Promise<unknown>): Promise<string[]> {
-  plans.length = 0
-  await work()
-  return [...new Set(plans.filter((step) => /^(SEARCH|SCAN)/.test(step)))]
-}
 const ofTable = (plan: readonly string[], table: RegExp) => plan.filter((step) => table.test(step))
 const DELIVERIES = /^\w+ (deliveries|x)\b/
 const EVENTS = /^\w+ events\b/
@@ -128,6 +92,28 @@ describe('a list reads no more than it shows', () => {
       'SEARCH deliveries USING INDEX deliveries_of_event (project_id=? AND event_id=?)',
     ])
   })
+
+  test('that have more runs than rows: what is merged comes from the index alone', async () => {
+    for (const page of PAGES) {
+      const plan = await planOf(() =>
+        listDeliveries(reader, { projectId: 'p', status: 'delivered' }, pageOf(page)),
+      )
+      for (const step of ofTable(plan, /deliveries_listed/)) expect(step).toContain('COVERING')
+    }
+  })
+
+  test.each([undefined, 'c'])(
+    'of publications (customer %s): what lies before a page is not read',
+    async (customer) => {
+      const index = customer ? 'publications_of_customer' : 'publications_newest'
+      const page = pageOf({ limit: 2, page: 3 })
+      const plan = await planOf(() => listPublicationRows(reader, 'p', { page, customer }))
+      expect(plan.join()).toContain(`COVERING INDEX ${index} (project_id=?`)
+      const [rows, ...others] = plan.filter((step) => !step.includes('COVERING'))
+      expect(rows).toContain('(project_id=? AND id=?)')
+      expect(others).toEqual([])
+    },
+  )
 
   test('of what is to be recovered: from where the page before ended', async () => {
     const after = { created_at: 1, id: 'x' }

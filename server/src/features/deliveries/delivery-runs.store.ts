@@ -1,5 +1,13 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
-import { COUNT_TO, countUpTo, type Reader } from '../../platform/database/index.ts'
+import { sql } from 'kysely'
+import {
+  behind,
+  COUNT_TO,
+  countUpTo,
+  onPage,
+  type Reader,
+  unindexed,
+  withinTimes,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables, StoredStatus } from './delivery.ts'
@@ -31,7 +39,7 @@ export interface Runs {
 }
 
 /** Runs that one statement merges. SQLite allows 500 parts. */
-const RUNS_AT_ONCE = 100
+const RUNS_AT_ONCE = 120
 /** Ids in one statement: far below what either engine takes. */
 const IDS_AT_ONCE = 1_000
 
@@ -39,129 +47,159 @@ function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
   for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
 }
 
+const ORDER = ['created_at', 'id'] as const
+
 const deliveriesOf = (reader: Reader, projectId: string) =>
   reader.read<DeliveryTables>().selectFrom('deliveries').where('project_id', '=', projectId)
 
-type Deliveries = ReturnType<typeof deliveriesOf>
-
-const since = (query: Deliveries, { from }: Page): Deliveries =>
-  from === undefined ? query : query.where('created_at', '>=', from)
-
-const until = (query: Deliveries, { to }: Page): Deliveries =>
-  to === undefined ? query : query.where('created_at', '<', to)
-
-/**
- * Behind the cursor, as one comparison of both columns, which an index answers with a seek: the last page costs what the
- * first does. Never beside `to`: the earlier of the two says it all, and of both an engine might take the other.
- */
-const behind = (query: Deliveries, page: Page): Deliveries => {
-  const { before, to } = page
-  if (!before || before.at >= (to ?? Number.POSITIVE_INFINITY)) return until(query, page)
-  return query.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(before.at, before.id)))
-}
-
-const newest = (query: Deliveries, most: number) =>
-  query.select(HEAD).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(most)
-
 /** All of a project. */
 export async function listAll(reader: Reader, projectId: string, page: Page): Promise<Rows<DeliveryHead>> {
-  const all = since(deliveriesOf(reader, projectId), page)
-  const rows = await newest(behind(all, page), page.limit + 1)
+  const all = deliveriesOf(reader, projectId)
+  const rows = await all
+    .select(HEAD)
+    .where(onPage(page, ORDER))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
     .offset(page.offset)
     .execute()
-  return { rows, total: await countUpTo(reader, until(all, page)) }
+  return { rows, total: await countUpTo(reader, all.where(withinTimes(page, 'created_at'))) }
+}
+
+/** Where a delivery stands in a list: all that is read of those that are not shown, and an index holds it. */
+type Place = Pick<DeliveryRow, 'created_at' | 'id'>
+
+interface Run {
+  readonly projectId: string
+  readonly status: StoredStatus
+  readonly destinationId: string
+}
+
+interface RunsOfStatus extends Pick<Run, 'projectId' | 'status'> {
+  readonly destinationIds: readonly string[]
 }
 
 /** The newest of several runs: each gives its own newest, so that nothing else is read, however long the runs are. */
 export async function listRuns(reader: Reader, runs: Runs, page: Page): Promise<Rows<DeliveryHead>> {
   const most = page.offset + page.limit + 1
-  let rows: readonly DeliveryHead[] = []
-  for (const destinationIds of chunks(runs.destinationIds, RUNS_AT_ONCE)) {
-    const found = await mergeRuns(reader, { ...runs, destinationIds }, { page, most })
-    rows = rows.length === 0 ? found : await newestAmong(reader, [...rows, ...found], most)
+  const wanted = { page, most }
+  let places: readonly Place[] = []
+  for (const some of chunks(await runsToMerge(reader, runs, wanted), RUNS_AT_ONCE)) {
+    const found = await mergeRuns(reader, some, wanted)
+    places =
+      places.length === 0 ? found : await newestAmong(reader, runs.projectId, [...places, ...found], most)
   }
-  return { rows: rows.slice(page.offset), total: await countRuns(reader, runs, page) }
+  const shown = places.slice(page.offset)
+  const rows = shown.length === 0 ? [] : await newestAmong(reader, runs.projectId, shown, shown.length)
+  return { rows, total: await countRuns(reader, runs, page) }
 }
 
-/**
- * `from` is asked for outside the runs: what is older lies at their ends, so it takes nobody's place. Beside another
- * limit it would lead SQLite to walk through all of the project by time.
- */
-async function mergeRuns(
-  reader: Reader,
-  runs: Runs,
-  { page, most }: { page: Page; most: number },
-): Promise<DeliveryHead[]> {
-  const merged = unionOf(reader, runs, (run) => newest(behind(run, page), most))
-  return reader
-    .read<DeliveryTables>()
-    .selectFrom(merged.as('merged'))
-    .selectAll()
-    .where('created_at', '>=', page.from ?? 0)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(most)
-    .execute()
+interface Wanted {
+  readonly page: Page
+  readonly most: number
 }
 
-function unionOf<Row>(
+/** Where there are more runs than rows to show, only those whose newest are the newest of all can have any of them. */
+async function runsToMerge(
   reader: Reader,
   { projectId, statuses, destinationIds }: Runs,
-  partOf: (run: Deliveries) => SelectQueryBuilder<DeliveryTables, 'deliveries', Row>,
-) {
-  const [first, ...others] = statuses.flatMap((status) =>
-    destinationIds.map((id) => {
-      const run = deliveriesOf(reader, projectId)
-        .where('status', '=', status)
-        .where('destination_id', '=', id)
-      return reader.read<DeliveryTables>().selectFrom(partOf(run).as('run')).selectAll()
-    }),
-  )
-  return others.reduce((all, one) => all.unionAll(one), first!)
+  wanted: Wanted,
+): Promise<Run[]> {
+  const found: Run[] = []
+  for (const status of statuses)
+    for (const some of chunks(destinationIds, IDS_AT_ONCE)) {
+      const together = { projectId, status, destinationIds: some }
+      const ids = some.length > wanted.most ? await newestDestinations(reader, together, wanted) : some
+      found.push(...ids.map((destinationId) => ({ projectId, status, destinationId })))
+    }
+  return found
 }
 
-/**
- * Put in order by the store, since PostgreSQL need not order text by its bytes, as we would. The sign keeps the engines
- * from walking through all of the project in that order.
- */
-const newestAmong = (reader: Reader, rows: readonly DeliveryHead[], most: number): Promise<DeliveryHead[]> =>
-  deliveriesOf(reader, rows[0]!.project_id)
+/** One seek for each destination. */
+async function newestDestinations(
+  reader: Reader,
+  { projectId, status, destinationIds }: RunsOfStatus,
+  { page, most }: Wanted,
+): Promise<string[]> {
+  const found = sql<{ id: string }>`
+    select heads.id from (
+      select d.id, (
+        select id from deliveries
+        where project_id = ${projectId} and status = ${status} and destination_id = d.id and ${behind(page, ORDER)}
+        order by created_at desc, id desc limit 1
+      ) as newest
+      from destinations d where d.project_id = ${projectId} and d.id in (${sql.join(destinationIds)})
+    ) heads
+    join deliveries x on x.project_id = ${projectId} and x.id = heads.newest
+    order by x.created_at desc, x.id desc limit ${most}`
+  return (await found.execute(reader.read<DeliveryTables>() as never)).rows.map(({ id }) => id)
+}
+
+/** `from` is asked for outside the runs: what is older lies at their ends, so it takes nobody's place. */
+async function mergeRuns(reader: Reader, runs: readonly Run[], { page, most }: Wanted): Promise<Place[]> {
+  const parts = runs.map(
+    ({ projectId, status, destinationId }) => sql`
+      select * from (
+        select created_at, id from deliveries
+        where project_id = ${projectId} and status = ${status} and destination_id = ${destinationId}
+          and ${behind(page, ORDER)}
+        order by created_at desc, id desc limit ${most}
+      ) as run`,
+  )
+  const merged = sql<Place>`
+    select created_at, id from (${sql.join(parts, sql` union all `)}) as merged
+    where created_at >= ${page.from ?? 0} order by created_at desc, id desc limit ${most}`
+  return [...(await merged.execute(reader.read<DeliveryTables>() as never)).rows]
+}
+
+/** Put in order by the store, since PostgreSQL need not order text by its bytes, as we would. */
+const newestAmong = (
+  reader: Reader,
+  projectId: string,
+  places: readonly Place[],
+  most: number,
+): Promise<DeliveryHead[]> =>
+  deliveriesOf(reader, projectId)
     .where(
       'id',
       'in',
-      rows.map(({ id }) => id),
+      places.map(({ id }) => id),
     )
     .select(HEAD)
-    .orderBy(sql`+created_at`, 'desc')
+    .orderBy(unindexed('created_at'), 'desc')
     .orderBy('id', 'desc')
     .limit(most)
     .execute()
 
-/** Between two times the same trouble as above: each run counts from the one, and what is behind the other is left out. */
-async function countRuns(reader: Reader, runs: Runs, page: Page): Promise<number> {
-  const twoLimits = page.from !== undefined && page.to !== undefined
+async function countRuns(
+  reader: Reader,
+  { projectId, statuses, destinationIds }: Runs,
+  page: Page,
+): Promise<number> {
   let total = 0
-  for (const destinationIds of chunks(runs.destinationIds, twoLimits ? RUNS_AT_ONCE : IDS_AT_ONCE)) {
-    const some = { ...runs, destinationIds }
-    total += await countUpTo(reader, twoLimits ? between(reader, some, page) : anyOf(reader, some, page))
-    if (total >= COUNT_TO) return COUNT_TO
-  }
+  for (const status of statuses)
+    for (const some of chunks(destinationIds, IDS_AT_ONCE)) {
+      total += await countUpTo(
+        reader,
+        deliveriesTo(reader, { projectId, status, destinationIds: some }, page),
+      )
+      if (total >= COUNT_TO) return COUNT_TO
+    }
   return total
 }
 
-const anyOf = (reader: Reader, { projectId, statuses, destinationIds }: Runs, page: Page): Deliveries => {
-  const some = deliveriesOf(reader, projectId)
-    .where('status', 'in', statuses)
-    .where('destination_id', 'in', destinationIds)
-  return since(until(some, page), page)
-}
-
-const between = (reader: Reader, runs: Runs, page: Page) => {
-  const oldest = (run: Deliveries) =>
-    since(run, page).select('created_at').orderBy('created_at').limit(COUNT_TO)
-  const merged = unionOf(reader, runs, oldest).as('merged')
-  return reader.read<DeliveryTables>().selectFrom(merged).where('created_at', '<', page.to!)
-}
+/** From destination to destination, in this order: that is what a cross join tells SQLite. */
+const deliveriesTo = (reader: Reader, { projectId, status, destinationIds }: RunsOfStatus, page: Page) =>
+  reader
+    .read<DeliveryTables & DestinationTables>()
+    .selectFrom('destinations')
+    .crossJoin('deliveries')
+    .where('destinations.project_id', '=', projectId)
+    .where('destinations.id', 'in', destinationIds)
+    .where('deliveries.project_id', '=', projectId)
+    .where('deliveries.status', '=', status)
+    .whereRef('deliveries.destination_id', '=', 'destinations.id')
+    .where(withinTimes(page, 'deliveries.created_at'))
 
 /** Where deliveries of a status go: from destination to destination by the index, one seek each, however many lie between. */
 export async function destinationsWith(

@@ -1,4 +1,4 @@
-import { countUpTo, type Reader } from '../../platform/database/index.ts'
+import { countUpTo, type Reader, unindexed } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryTables, PublicationRow } from './delivery.ts'
 
@@ -15,6 +15,7 @@ export const findPublication = (
     .where('id', '=', id)
     .executeTakeFirst()
 
+/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
 export async function listPublicationRows(
   reader: Reader,
   projectId: string,
@@ -22,12 +23,20 @@ export async function listPublicationRows(
 ): Promise<Rows<PublicationRow>> {
   let query = reader.read<DeliveryTables>().selectFrom('publications').where('project_id', '=', projectId)
   if (customer !== undefined) query = query.where('customer_id', '=', customer)
-  const rows = await query
-    .selectAll()
+  const shown = query
+    .select('id')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit + 1)
     .offset(page.offset)
+  const rows = await reader
+    .read<DeliveryTables>()
+    .selectFrom('publications')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', 'in', shown)
+    .orderBy(unindexed('created_at'), 'desc')
+    .orderBy('id', 'desc')
     .execute()
   return { rows, total: await countUpTo(reader, query) }
 }

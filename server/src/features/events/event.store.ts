@@ -1,6 +1,13 @@
 import { sql } from 'kysely'
 import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import {
+  countUpTo,
+  onPage,
+  type Reader,
+  type Transaction,
+  unindexed,
+  withinTimes,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface EventRow {
@@ -119,6 +126,7 @@ export interface EventFilter {
   readonly entity?: string | undefined
 }
 
+/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
 export async function listEventRows(
   reader: Reader,
   filter: EventFilter,
@@ -127,23 +135,22 @@ export async function listEventRows(
   let query = reader.read<EventTables>().selectFrom('events').where('project_id', '=', filter.projectId)
   if (filter.kind) query = query.where('kind', '=', filter.kind)
   if (filter.entity !== undefined) query = query.where('entity_id', '=', filter.entity)
-  if (page.from !== undefined) query = query.where('created_at', '>=', page.from)
-  if (page.to !== undefined) query = query.where('created_at', '<', page.to)
-  const total = await countUpTo(reader, query)
-  const { before } = page
-  if (before)
-    query = query.where((eb) =>
-      eb.or([
-        eb('created_at', '<', before.at),
-        eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)]),
-      ]),
-    )
-  const rows = await query
-    .select(HEAD)
+  const total = await countUpTo(reader, query.where(withinTimes(page, 'created_at')))
+  const shown = query
+    .select('id')
+    .where(onPage(page, ['created_at', 'id']))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit + 1)
     .offset(page.offset)
+  const rows = await reader
+    .read<EventTables>()
+    .selectFrom('events')
+    .select(HEAD)
+    .where('project_id', '=', filter.projectId)
+    .where('id', 'in', shown)
+    .orderBy(unindexed('created_at'), 'desc')
+    .orderBy('id', 'desc')
     .execute()
   return { rows, total }
 }

@@ -1,4 +1,10 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import {
+  countUpTo,
+  onPage,
+  type Reader,
+  type Transaction,
+  withinTimes,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface RefusalRow {
@@ -43,17 +49,11 @@ export async function listRefusalRows(
   projectId: string,
   page: Page,
 ): Promise<Rows<RefusalRow>> {
-  let query = reader.read<RefusalTables>().selectFrom('refusals').where('project_id', '=', projectId)
-  if (page.from !== undefined) query = query.where('at', '>=', page.from)
-  if (page.to !== undefined) query = query.where('at', '<', page.to)
-  const total = await countUpTo(reader, query)
-  const { before } = page
-  if (before)
-    query = query.where((eb) =>
-      eb.or([eb('at', '<', before.at), eb.and([eb('at', '=', before.at), eb('request_id', '<', before.id)])]),
-    )
+  const query = reader.read<RefusalTables>().selectFrom('refusals').where('project_id', '=', projectId)
+  const total = await countUpTo(reader, query.where(withinTimes(page, 'at')))
   const rows = await query
     .selectAll()
+    .where(onPage(page, ['at', 'request_id']))
     .orderBy('at', 'desc')
     .orderBy('request_id', 'desc')
     .limit(page.limit + 1)

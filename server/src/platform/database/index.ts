@@ -24,6 +24,7 @@ export {
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export { BY_KEY } from './postgres/by-key.ts'
+export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
   type Column,
