@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import { BY_KEY, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
 import {
   type DestinationRow,
   type DestinationTables,
@@ -17,6 +17,11 @@ const ROWS_AT_ONCE = 500
 
 export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise<void> {
   await tx.write<DeliveryTables>().insertInto('deliveries').values(row).execute()
+}
+
+/** For the rest of the transaction, whatever the planner knows of the tables. */
+export async function lookUpByKeyOnPostgres(tx: Transaction): Promise<void> {
+  await sql.raw(BY_KEY).execute(tx.write<DeliveryTables>())
 }
 
 /** One parameter for all rows: with one for each value the statement took longer to make and to read than to run. */

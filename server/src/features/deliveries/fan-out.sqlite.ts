@@ -1,13 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { ProgramContext } from '../../platform/database/index.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
-import type { FannedOut } from './fan-out.ts'
-
-export interface FanOutMessage {
-  readonly now: number
-  /** `FannedOut[]` as JSON: one text crosses to the thread in a fraction of the time that as many objects take. */
-  readonly made: string
-}
+import type { FannedOut, FanOutMessage } from './fan-out-message.ts'
 
 const DELIVERY = [
   ...['project_id', 'id', 'event_id', 'destination_id', 'status', 'head', 'tail', 'attempts_made', 'slot'],

@@ -1,13 +1,6 @@
-import { sql } from 'kysely'
 import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
-import {
-  BY_KEY,
-  type Database,
-  type Reader,
-  type SqliteDatabase,
-  type Transaction,
-} from '../../platform/database/index.ts'
+import type { Database, Reader, SqliteDatabase, Transaction } from '../../platform/database/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import { sibling } from '../../platform/sibling.ts'
 import {
@@ -18,9 +11,9 @@ import {
   markFannedOutOnPostgres,
 } from '../events/index.ts'
 import { type DestinationRow, eventsOf, listLiveDestinations } from '../webhooks/index.ts'
-import { insertAllOnPostgres } from './delivery.store.ts'
-import type { DeliveryRow, DeliveryTables, PublicationRow } from './delivery.ts'
-import type { FanOutMessage } from './fan-out.sqlite.ts'
+import { insertAllOnPostgres, lookUpByKeyOnPostgres } from './delivery.store.ts'
+import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import type { FannedOut, FanOutMessage } from './fan-out-message.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
 import { type Fields, fieldsOf, makePublication } from './publication.ts'
 
@@ -35,13 +28,6 @@ const SQLITE_PROGRAM = sibling(import.meta.url, './fan-out.sqlite')
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
-}
-
-/** An event with everything that is to be written for it. */
-export interface FannedOut {
-  readonly event: EventHead
-  readonly deliveries: DeliveryRow[]
-  readonly publications: PublicationRow[]
 }
 
 /**
@@ -65,7 +51,7 @@ async function fanOutOnSqlite(db: SqliteDatabase, random: RandomBytes): Promise<
 }
 
 async function fanOutOnPostgres(tx: Transaction, random: RandomBytes): Promise<number> {
-  await sql.raw(BY_KEY).execute(tx.write<DeliveryTables>())
+  await lookUpByKeyOnPostgres(tx)
   const events = await claimWaitingEvents(tx, EVENTS_AT_ONCE)
   const now = await tx.now()
   const made = await makeSome(random, tx, events, now)
