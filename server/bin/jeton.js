@@ -33,7 +33,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
     )
     process.exit(78)
   }
-  const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 128 : 1)))
 }

@@ -2,7 +2,7 @@
 export type StoredStatus = 'pending' | 'delivered' | 'exhausted'
 /**
  * As outsiders see it. `held` and `cancelled` follow from the destination, disabled or deleted: so disabling and
- * deleting are one row each, however much waits, and take effect at once.
+ * deleting are one row each, however much waits, and count from the next claim on.
  */
 export type DeliveryStatus = StoredStatus | 'held' | 'cancelled'
 
