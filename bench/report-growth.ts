@@ -34,14 +34,13 @@ export function turnoverTable(rows: NonNullable<Results['turnover']>): string {
   const cells = rows.flatMap(({ engine, points }) =>
     some(points, STRETCHES).map((point) => [
       `${engine}: ${shownCount(point.issued)}`,
-      ...[shownCount(point.lost), shownCount(point.tokens), shownMb(point.storeBytes)],
+      ...[shownCount(point.tokens), shownMb(point.storeBytes)],
       ...[shownRate(point), shownP50(point), shownP99(point), shownCost(point)],
       engine === 'sqlite' ? '-' : `${point.storeMicros.toFixed(1)} µs`,
     ]),
   )
   const head = [
     'tokens issued',
-    'requests lost',
     'in the store',
     'its size',
     'issue/s',

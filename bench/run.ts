@@ -94,6 +94,7 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
 
 function introduce(machine: Machine, bench: Bench, options: Options): void {
   print(`${machine.cpu}, ${machine.cores} cores, ${shownMb(machine.memoryBytes)}, Node ${machine.node}`)
+  print(`All processors together do ${machine.together.toFixed(1)} × the work of one.`)
   print(`Load from ${bench.generator.name}; one small durable write takes ${shownMs(machine.fsyncMs)} here.`)
   if (machine.inMemoryDisk)
     print('The folder for temporary files is in memory, so nothing is durable: set TMPDIR to one on a disk.')
@@ -108,7 +109,7 @@ async function run(options: Options): Promise<void> {
   const stores = new Stores()
   try {
     const bench = createBench(options, stores)
-    const machine = describeMachine(stores.folder)
+    const machine = await describeMachine(stores.folder)
     introduce(machine, bench, options)
     const results = await measureAll(bench, options)
     const targets = targetsOf(results)

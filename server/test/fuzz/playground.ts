@@ -78,7 +78,7 @@ export async function openPlayground(client: Client, random: Random): Promise<Pl
     events: ['customer.reward_redemptions.completed'],
   })
 
-  const shop = await openShop(client)
+  let shop = await openShop(client)
   const target = await client.key(shop.projectId)
   const own = new Pool(random)
   const foreign = new Pool(random)
@@ -106,7 +106,14 @@ export async function openPlayground(client: Client, random: Random): Promise<Pl
 
   let token = ''
   async function freshToken(): Promise<void> {
-    const { body } = await client.issue(shop.pair, 'api')
+    let { body } = await client.issue(shop.pair, 'api')
+    if (!body?.access_token) {
+      // Sooner or later an operator's request deletes the project that is played with, or changes its key.
+      shop = await openShop(client)
+      spared.add((shop.pair as { id?: string }).id ?? '')
+      own.add(shop.projectId)
+      body = (await client.issue(shop.pair, 'api')).body
+    }
     if (!body?.access_token) throw new Error(`no token: ${JSON.stringify(body)}`)
     token = body.access_token
   }

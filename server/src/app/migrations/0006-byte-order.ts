@@ -18,7 +18,7 @@ export const byteOrder: Migration = {
       where table_schema = current_schema() and data_type = 'text' and collation_name is null
       order by table_name, ordinal_position`.execute(db)
     for (const [table, columns] of Map.groupBy(rows, ({ table_name }) => table_name)) {
-      // All at once: each statement writes the table and its indexes anew.
+      // All at once: each statement builds the indexes of the table anew.
       const changes = columns.map(
         ({ column_name }) => sql`alter column ${sql.id(column_name)} type text collate "C"`,
       )
