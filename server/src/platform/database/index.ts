@@ -1,6 +1,6 @@
 /**
  * The seam between the stores and two engines. What differs between SQLite and PostgreSQL is known here and nowhere
- * else, but for the one batch program per engine that issues tokens.
+ * else, but for the batches that are a program per engine: issuing tokens, fanning out, sending.
  */
 export { COUNT_TO, countUpTo } from './count.ts'
 export type {
