@@ -87,6 +87,7 @@ export class Dispatcher {
 
   /** Until one look at every queue has found nothing more that there is room for. */
   async run(): Promise<void> {
+    this.#dropAllLate()
     let mayFindMore: boolean
     do mayFindMore = await this.#exchange(this.#room())
     while (!this.#stopping && mayFindMore)
@@ -182,17 +183,34 @@ export class Dispatcher {
     this.#shares.wait(destination, 1)
   }
 
-  /** What has waited too long falls due again by itself, when its lease ends. */
   #beginWaiting(destination: DestinationId): void {
     const waiting = this.#waiting.get(destination.id)
     if (!waiting) return
+    this.#dropLate(waiting)
     while (waiting.length > 0 && this.#shares.mayBegin(destination)) {
-      const { sending, body, until } = waiting.shift()!
+      const { sending, body } = waiting.shift()!
       this.#shares.wait(destination, -1)
-      if (this.#deps.clock.monotonic() < until) void this.#send(sending, body)
-      else this.#bytesInFlight -= body.length
+      void this.#send(sending, body)
     }
     if (waiting.length === 0) this.#waiting.delete(destination.id)
+  }
+
+  /** What has waited too long falls due again by itself, when its lease ends. */
+  #dropLate(waiting: Waiting[]): void {
+    const now = this.#deps.clock.monotonic()
+    while (waiting.length > 0 && waiting[0]!.until <= now) {
+      const { sending, body } = waiting.shift()!
+      this.#shares.wait(sending.destination, -1)
+      this.#bytesInFlight -= body.length
+    }
+  }
+
+  /** Also where a destination hangs, and none of its sends ends. */
+  #dropAllLate(): void {
+    for (const [id, waiting] of this.#waiting) {
+      this.#dropLate(waiting)
+      if (waiting.length === 0) this.#waiting.delete(id)
+    }
   }
 
   #storeNow = (): number => Math.round(this.#storeOffset + this.#deps.clock.monotonic())

@@ -29,7 +29,20 @@ test('a healthy destination soon gets all that it can take, and no more', () => 
   expect(shares.mayBegin(at('wh_1'))).toBe(false)
   for (let i = 0; i < 192; i++) shares.wait(at('wh_1'), 1)
   expect(roomOf(shares, 'wh_1')).toBe(0)
-  expect(shares.free).toBe(IN_FLIGHT_MOST - 256)
+})
+
+test('what is claimed ahead takes nobody else a place, and is bounded for all together', () => {
+  const shares = new Shares()
+  const ids = Array.from({ length: 4 }, (_, i) => `wh_${i}`)
+  for (const id of ids) {
+    for (let i = 0; i < 10; i++) send(shares, id, WELL)
+    for (let i = 0; i < 64; i++) shares.begin(at(id))
+  }
+  expect(shares.rooms().reduce((sum, { room }) => sum + room, 0)).toBe(512)
+  for (const { id, room } of shares.rooms()) for (let i = 0; i < room; i++) shares.wait(at(id), 1)
+  expect(shares.rooms().every(({ room }) => room === 0)).toBe(true)
+  expect(shares.free).toBe(IN_FLIGHT_MOST - 4 * 64)
+  expect(roomOf(shares, 'wh_new')).toBe(4)
 })
 
 test('one that fails gets a single send at a time until it succeeds', () => {

@@ -1,12 +1,14 @@
 import type { DestinationId, Room } from './exchange.ts'
 
-/** Sends under way in one process, and claims that wait for their turn. */
+/** Sends under way in one process. */
 export const IN_FLIGHT_MOST = 512
 /** What a destination begins with; doubled with every success, so that a healthy one soon gets all it can take. */
 const SHARE_AT_FIRST = 4
 const SHARE_MOST = 64
 /** Claimed beyond that where all goes well, so that there is something to send while the store is asked for more. */
 const AHEAD_MOST = 192
+/** Of all destinations together. What waits takes nobody's place, only memory. */
+const WAITING_MOST = 512
 /** One that fails is asked by a single send at a time until it answers. */
 const SHARE_FAILING = 1
 /** Slower answers earn no more room: who takes long would otherwise hold a place for long, many times over. */
@@ -49,7 +51,7 @@ export class Shares {
   }
 
   get free(): number {
-    return IN_FLIGHT_MOST - this.held
+    return IN_FLIGHT_MOST - this.#inFlight
   }
 
   /** Of destinations that are not in `rooms`. */
@@ -60,10 +62,12 @@ export class Shares {
   /** Of every destination that something is known of. Where the half is not enough for all, they take turns. */
   rooms(): Room[] {
     let left = LIMITED_MOST - this.#limitedInFlight
+    let aheadLeft = Math.max(0, WAITING_MOST - this.#waiting)
     const rooms: Room[] = []
     for (const known of [...this.#known.values()]) {
       if (this.#isForgotten(known)) continue
-      const ahead = known.share === SHARE_MOST ? AHEAD_MOST : 0
+      const ahead = known.share === SHARE_MOST ? Math.min(AHEAD_MOST, known.waiting + aheadLeft) : 0
+      aheadLeft -= Math.max(0, ahead - known.waiting)
       const own = Math.max(0, known.share + ahead - known.inFlight - known.waiting)
       const room = known.limited ? Math.min(own, Math.max(0, left)) : own
       if (known.limited && room > 0) {
