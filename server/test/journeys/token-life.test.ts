@@ -372,6 +372,25 @@ eachEngine((engine) => {
     }
   })
 
+  // PostgreSQL has one clock for all.
+  if (engine.name === 'SQLite')
+    test('a token that is revoked where it has expired already is dead where the clock is behind', async () => {
+      const apart = await createWorld(engine, 1)
+      try {
+        const [behind] = apart.processes as [WorldProcess]
+        const key = await behind.key((await behind.project('Club apart')).id)
+        const accessToken = await token(behind, key)
+        const ahead = await apart.start({ clockAheadMs: 3_600_000 })
+        expect(await isActive(ahead, key, accessToken)).toBe(false)
+        expect(await isActive(behind, key, accessToken)).toBe(true)
+        expect((await ahead.form('/v1/oauth/token/revoke', { token: accessToken }, key)).status).toBe(404)
+        await behind.look()
+        expect(await isActive(behind, key, accessToken)).toBe(false)
+      } finally {
+        await apart.close()
+      }
+    })
+
   if (engine.name !== 'PostgreSQL') return
 
   describe('where several machines share the store', () => {

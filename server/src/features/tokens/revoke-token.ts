@@ -5,7 +5,7 @@ import { findTokens, forgetKeyFullness, markRevoked, type TokenName } from './to
 
 /**
  * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, then the key,
- * as issuing does; `record` is part of the same transaction. False where there was nothing to revoke.
+ * as issuing does; `record` is part of the same transaction. False where there was nothing to revoke (any more).
  */
 export const revokeToken = (
   db: Database,
@@ -18,11 +18,13 @@ export const revokeToken = (
     if (!token || (byKeyId !== undefined && token.key_id !== byKeyId)) return false
     const key = await lockApiKey(tx, name.projectId, token.key_id)
     const now = await tx.now()
-    if (key?.epoch !== token.epoch || token.revoked_at !== null || token.expires_at <= now) return false
+    if (key?.epoch !== token.epoch || token.revoked_at !== null) return false
+    // Also where it has expired by this clock: another process's may be behind, and would go on calling it active.
     await markRevoked(tx, name, now)
     // A place is free earlier than was remembered.
     await updateProjectRow(tx, name.projectId, { full_until: null })
     await forgetKeyFullness(tx, name.projectId, token.key_id)
+    if (token.expires_at <= now) return false
     await record?.(tx)
     return true
   })
