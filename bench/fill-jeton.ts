@@ -1,5 +1,5 @@
-import { newAccessToken } from '../server/src/features/tokens/token.ts'
-import { digestOf, randomBytes } from '../server/src/platform/secrets.ts'
+import { newToken } from '../server/src/features/tokens/token.ts'
+import { randomBytes } from '../server/src/platform/secrets.ts'
 import { type Filler, fillerOf } from './filler.ts'
 import type { JetonClient } from './prepare-jeton.ts'
 import type { Store } from './stores.ts'
@@ -40,10 +40,10 @@ export async function fillKnownTokens(
   const expires_at = (Math.floor(Date.now() / 1000) + LEFT_SECONDS) * 1000
   const tokens: string[] = []
   for (const { projectId: project_id, keyId: key_id } of clients) {
-    const own = Array.from({ length: each }, () => newAccessToken(randomBytes, project_id))
+    const own = Array.from({ length: each }, () => newToken(randomBytes, project_id, Date.now()))
     const row = { project_id, key_id, epoch: 1, scope: SCOPE, expires_at }
-    await filler.insert(own.map((token) => ({ ...row, digest: digestOf(token) })))
-    tokens.push(...own)
+    await filler.insert(own.map(({ digest }) => ({ ...row, digest })))
+    tokens.push(...own.map(({ accessToken }) => accessToken))
   }
   await takeCredits(filler, each)
   await filler.close()

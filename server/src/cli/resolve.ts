@@ -83,10 +83,9 @@ export async function projectId(session: Session): Promise<string> {
 /** A token itself names its project and its id, so neither has to be typed. The token is not sent anywhere. */
 export async function tokenReference(typed: string): Promise<{ projectId: string; id: string } | undefined> {
   if (!typed.startsWith(CREDENTIAL_PREFIX.access_token)) return undefined
-  const { projectOfToken } = await import('../features/tokens/index.ts')
-  const { digestOf } = await import('../platform/secrets.ts')
-  const project = projectOfToken(typed)
-  if (!project)
+  const { nameOfToken } = await import('../features/tokens/index.ts')
+  const name = nameOfToken(typed)
+  if (!name)
     throw wrongUsage('This is not a whole token: its length or its checksum is wrong. Is it cut off?')
-  return { projectId: project, id: tokenIdOf(digestOf(typed)) }
+  return { projectId: name.projectId, id: tokenIdOf(name.digest) }
 }

@@ -36,6 +36,6 @@ export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 export const withoutCredentials = (text: string): string =>
   text.replace(/(jt[amn]|whsec)(?:_|%5f)[\w%-]+/gi, (_, prefix: string) => `${prefix}_•••`)
 
-/** Twelve bytes of a token's digest: enough to be unique, and found by the primary key without a column of its own. */
+/** Twelve bytes of a token's digest, six of them its time: enough to be unique, and found by the primary key without a column of its own. */
 export const tokenIdOf = (digest: Uint8Array): string =>
   ID_PREFIX.token + Buffer.from(digest.subarray(0, 12)).toString('hex')

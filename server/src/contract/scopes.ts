@@ -67,19 +67,22 @@ const wholeSide = (side: Side): Scope => (side === 'server' ? 'api' : 'client_ap
 export const wholeSideOf = (scope: Scope): Scope => wholeSide(SCOPES[scope].side)
 
 /** Whether holding `held` is enough for what needs `needed`. */
-export function covers(held: Iterable<string>, needed: Scope): boolean {
-  const whole = wholeSideOf(needed)
-  for (const scope of held) if (scope === needed || scope === whole) return true
-  return false
-}
+export const covers = (held: readonly string[], needed: Scope): boolean =>
+  held.includes(needed) || held.includes(wholeSideOf(needed))
 
-const bySegment = new Map<string, Scope>(
-  SCOPE_VALUES.map((scope) => [`${SCOPES[scope].side} ${SCOPES[scope].segment}`, scope]),
-)
+const segmentsOf = (side: Side) =>
+  new Map<string, Scope>(
+    SCOPE_VALUES.filter((scope) => SCOPES[scope].side === side).map((scope) => [
+      SCOPES[scope].segment,
+      scope,
+    ]),
+  )
+
+const bySegment = { server: segmentsOf('server'), client: segmentsOf('client') }
 
 /** The scope that opens a first path segment; a segment that is not listed opens to the whole side alone. */
 export const scopeOfSegment = (side: Side, segment: string): Scope =>
-  bySegment.get(`${side} ${segment}`) ?? wholeSide(side)
+  bySegment[side].get(segment) ?? wholeSide(side)
 
 /** The scope that opens a path of the API, `/v1/<segment>…` or `/client/v1/<segment>…`; null for any other path. */
 export function scopeOfPath(path: string): Scope | null {

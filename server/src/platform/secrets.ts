@@ -36,16 +36,35 @@ function base62(random: RandomBytes, length: number): string {
 export const ID_LENGTH = 16
 export const newId = (random: RandomBytes, prefix: string): string => prefix + base62(random, ID_LENGTH)
 
-/** Seven characters count milliseconds until the year 2081, twelve keep 71 random bits. */
-const TIME_LENGTH = 7
-
-/** An id that sorts by time: what is made together lies together in an index, so that few pages are written. */
-export function newTimedId(random: RandomBytes, prefix: string, now: number): string {
-  let time = ''
-  for (let rest = now; time.length < TIME_LENGTH; rest = Math.floor(rest / 62))
-    time = BASE62[rest % 62] + time
-  return prefix + time + base62(random, 12)
+/** The last digits of a number, by 62. */
+function digits62(number: number, length: number): string {
+  let digits = ''
+  for (let rest = number; digits.length < length; rest = Math.floor(rest / 62))
+    digits = BASE62[rest % 62] + digits
+  return digits
 }
+
+/** Seven characters count milliseconds until the year 2081; then they begin anew. */
+export const TIME_LENGTH = 7
+export const timeText = (ms: number): string => digits62(ms, TIME_LENGTH)
+
+/** The milliseconds that a text stands for; null where it is none. */
+export function timeIn(text: string): number | null {
+  let time = 0
+  for (const character of text) {
+    const digit = BASE62.indexOf(character)
+    if (digit < 0) return null
+    time = time * 62 + digit
+  }
+  return time
+}
+
+/**
+ * An id that sorts by time: what is made together lies together in an index, so that few pages are written. Twelve
+ * characters keep 71 random bits.
+ */
+export const newTimedId = (random: RandomBytes, prefix: string, now: number): string =>
+  prefix + timeText(now) + base62(random, 12)
 
 /**
  * For signing what others check. Letters and digits only, yet base64 of 33 bytes, as Standard Webhooks wants it: it
@@ -57,15 +76,7 @@ export const newSigningSecret = (random: RandomBytes, prefix: string): string =>
 
 const CHECKSUM_LENGTH = 6
 
-function checksum(text: string): string {
-  let rest = crc32(text)
-  let out = ''
-  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    out = BASE62[rest % 62] + out
-    rest = Math.floor(rest / 62)
-  }
-  return out
-}
+const checksum = (text: string): string => digits62(crc32(text), CHECKSUM_LENGTH)
 
 /** A credential: prefix, routing part (may be empty), 256 random bits, checksum. */
 export function newCredential(random: RandomBytes, prefix: string, routing = ''): string {
@@ -89,7 +100,9 @@ export function routingOf(credential: string, prefix: string, routingLength: num
  * SHA-256: at 256 bits of entropy a slow hash protects nothing and would cap throughput. By way of a text, which costs a
  * third of asking for a buffer.
  */
-export const digestOf = (secret: string): Buffer => Buffer.from(hash('sha256', secret, 'binary'), 'latin1')
+export const digestOf = (secret: string): Buffer => Buffer.from(sha256(secret, 'binary'), 'latin1')
+export const sha256 = (secret: string, encoding: 'binary' | 'base64'): string =>
+  hash('sha256', secret, encoding)
 
 export const sameDigest = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && timingSafeEqual(a, b)

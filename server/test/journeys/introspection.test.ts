@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newAccessToken } from '../../src/features/tokens/token.ts'
-import { randomBytes } from '../../src/platform/secrets.ts'
 import { crowd, postAll, tokensOf } from '../crowd.ts'
 import { eachEngine } from '../engines.ts'
+import { madeUpToken } from '../made-up-token.ts'
 import { type Answer, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
 import { createWorld, type World, type WorldProcess } from '../world.ts'
@@ -113,8 +112,8 @@ eachEngine((engine) => {
       const expired = await token(key)
       await world.advance(900_000)
       const tokens = {
-        unknown: newAccessToken(randomBytes, project.id),
-        'of an unknown project': newAccessToken(randomBytes, 'proj_0000000000000000'),
+        unknown: madeUpToken(project.id),
+        'of an unknown project': madeUpToken('proj_0000000000000000'),
         malformed: 'nothing like a token',
         empty: '',
         'with one letter changed': `${expired.slice(0, -1)}${expired.endsWith('0') ? '1' : '0'}`,
@@ -140,9 +139,9 @@ eachEngine((engine) => {
 
     test('that is malformed is never looked for in the store; one that is well-formed is', async () => {
       const { asker, project } = await club()
-      await service.introspect(asker, newAccessToken(randomBytes, project.id))
+      await service.introspect(asker, madeUpToken(project.id))
       const before = await lookedFor()
-      const real = newAccessToken(randomBytes, project.id)
+      const real = madeUpToken(project.id)
       for (const text of [
         '',
         'x',
@@ -186,7 +185,7 @@ eachEngine((engine) => {
     test('without "api" is refused with 403 about others, whether they exist or not', async () => {
       const { key, project } = await club({ permissions: ['api', 'client_api'] })
       const [self, other] = [await token(key, 'vouchers client_api'), await token(key)]
-      const about = [other, newAccessToken(randomBytes, project.id), 'malformed']
+      const about = [other, madeUpToken(project.id), 'malformed']
       const answers = await Promise.all(about.map((asked) => askAs(self, asked)))
       expect(answers[0]!.body).toMatchObject({
         code: 403,
@@ -230,7 +229,7 @@ eachEngine((engine) => {
       const [revoked, dead] = [await token(key), await token(blocked)]
       await service.form('/v1/oauth/revoke', { token: revoked }, key)
       await service.manage('POST', `${blocked.path}/block`)
-      const unknown = newAccessToken(randomBytes, project.id)
+      const unknown = madeUpToken(project.id)
       const answers = await Promise.all(
         [unknown, 'malformed', expired, revoked, dead].map((one) => askAs(one, one)),
       )
@@ -290,7 +289,7 @@ eachEngine((engine) => {
         tokens.map((one) => ({ url: `${small.url}/v1/oauth/introspect`, pair: key, fields: { token: one } })),
       )
     const held = memory.tokensHeld
-    const flood = await askAll(Array.from({ length: 5_000 }, () => newAccessToken(randomBytes, project.id)))
+    const flood = await askAll(Array.from({ length: 5_000 }, () => madeUpToken(project.id)))
     expect(flood.every(({ status, body }) => status === 200 && body.active === false)).toBe(true)
     expect(memory.tokensHeld).toBe(held)
     const misses = memory.misses

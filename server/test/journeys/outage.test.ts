@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newAccessToken } from '../../src/features/tokens/token.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { randomBytes } from '../../src/platform/secrets.ts'
+import { madeUpToken } from '../made-up-token.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
 import { type Answer, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
@@ -63,7 +62,7 @@ describe('while PostgreSQL is away', () => {
     }
 
     // What only the store knows: made-up tokens, keys that were not seen lately, secrets that memory would refuse.
-    const made = newAccessToken(randomBytes, project.id)
+    const made = madeUpToken(project.id)
     expectUnavailable(await timed(service.introspect(key, made)))
     expectUnavailable(await timed(service.introspect(stranger, token)))
     expectUnavailable(await timed(service.issue({ appId: key.appId, appToken: 'perhaps new' })))

@@ -5,6 +5,15 @@ import { events } from './0003-events.ts'
 import { deliveries } from './0004-deliveries.ts'
 import { lists } from './0005-lists.ts'
 import { byteOrder } from './0006-byte-order.ts'
+import { tokensByTime } from './0007-tokens-by-time.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
-export const MIGRATIONS: readonly Migration[] = [foundation, loyalty, events, deliveries, lists, byteOrder]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  loyalty,
+  events,
+  deliveries,
+  lists,
+  byteOrder,
+  tokensByTime,
+]

@@ -1,4 +1,5 @@
 import { type Scope, scopeOfPath } from '../../contract/scopes.ts'
+import { pathOf } from '../../platform/http/index.ts'
 
 /** What different servers read differently, and what it is called. */
 const HOSTILE = [
@@ -37,7 +38,7 @@ export type PathVerdict =
 
 /** Which scope a call to the path needs. */
 export function judgePath(uri: string): PathVerdict {
-  const path = uri.split('?', 1)[0]!
+  const path = pathOf(uri)
   const hostile = hostilePath(path)
   if (hostile !== null) return { ok: false, says: `the path has ${hostile}` }
   const needed = scopeOfPath(path)

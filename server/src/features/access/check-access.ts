@@ -2,14 +2,13 @@ import { covers, type Scope } from '../../contract/scopes.ts'
 import { plainAddress } from '../../platform/addresses.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { digestOf } from '../../platform/secrets.ts'
 import { findApiKey, findApiKeyByAppId } from '../api-keys/index.ts'
 import {
   findTokens,
   type KnownKey,
   knownKey,
   type Memory,
-  projectOfToken,
+  nameOfToken,
   type TokenRow,
 } from '../tokens/index.ts'
 import { judgePath } from './call-path.ts'
@@ -80,15 +79,15 @@ async function tokenSteps(
   accessToken: string,
   needed: Scope | null,
 ): Promise<Rung[]> {
-  const projectId = projectOfToken(accessToken)
-  const wellFormed = rung('well_formed', projectId !== null, {
+  const name = nameOfToken(accessToken)
+  const wellFormed = rung('well_formed', name !== null, {
     yes: 'the token is well-formed',
     no: 'this is not a token of ours: prefix, length or checksum are wrong',
     mend: 'Look for a cut-off or altered token in the client.',
   })
-  if (projectId === null) return [wellFormed]
-  const [token] = await findTokens(db, [{ projectId, digest: digestOf(accessToken) }])
-  const row = token && (await findApiKey(db, projectId, token.key_id))
+  if (name === null) return [wellFormed]
+  const [token] = await findTokens(db, [name])
+  const row = token && (await findApiKey(db, name.projectId, token.key_id))
   const onRecord = rung('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: 'the token is not on record: it never existed, or it expired a while ago',

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
-import type { App } from '../../platform/http/index.ts'
+import { type App, type Asked, answerQuickly, type QuickAnswer } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall } from './authorize-call.ts'
@@ -24,10 +24,13 @@ function forProxies(error: unknown): unknown {
 
 /** nginx drops the body of a refusal but can read headers: the same JSON, in ASCII, so that the caller sees it. */
 function repeatInHeader(_: FastifyRequest, reply: FastifyReply, body: unknown, done: () => void): void {
+  reply.header('cache-control', 'no-store')
   if (reply.statusCode >= 400 && typeof body === 'string')
     reply.header('x-jeton-error', body.replace(/[^\x20-\x7e]/g, escaped))
   done()
 }
+
+const ANSWER_HEADERS = ['cache-control', 'no-store', 'content-type', 'text/plain; charset=utf-8']
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -39,34 +42,35 @@ export function gatewayRoutes(app: App, deps: Deps): void {
   const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
   const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
 
-  function pass(reply: FastifyReply, { key, scope }: Allowed): void {
+  function pass({ key, scope }: Allowed): QuickAnswer {
     passed.add()
     const { project_id, client_id, id } = key.row
-    reply
-      .headers({
-        'x-jeton-project-id': project_id,
-        'x-jeton-client-id': client_id,
-        'x-jeton-key-id': id,
-        'x-jeton-scope': scope,
-      })
-      .send('')
+    const headers = [
+      ...ANSWER_HEADERS,
+      'x-jeton-project-id',
+      project_id,
+      'x-jeton-client-id',
+      client_id,
+      'x-jeton-key-id',
+      id,
+      'x-jeton-scope',
+      scope,
+    ]
+    return { headers, text: '' }
   }
 
-  function refuse(reply: FastifyReply, error: unknown): void {
+  function refuse(error: unknown): never {
     refused.add()
-    reply.send(forProxies(error) as Error)
+    throw forProxies(error)
   }
 
-  function authorize(request: FastifyRequest, reply: FastifyReply): void {
-    reply.header('cache-control', 'no-store')
+  function authorize(request: Asked): QuickAnswer | Promise<QuickAnswer> {
     try {
       const presented = presentedCredential(request)
       const decision = authorizeCall(deps, { ...questionOf(request.raw), presented, caller: request.caller })
-      if (decision instanceof Promise)
-        decision.then((allowed) => pass(reply, allowed)).catch((error) => refuse(reply, error))
-      else pass(reply, decision)
+      return decision instanceof Promise ? decision.then(pass, refuse) : pass(decision)
     } catch (error) {
-      refuse(reply, error)
+      return refuse(error)
     }
   }
 
@@ -75,7 +79,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     app.route({
       method: METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[],
       url,
-      config: { access: 'handler', takes: 'nothing' },
+      config: { access: 'handler', takes: 'nothing', quick: authorize },
       schema: {
         tags: ['gateway'],
         hide: url !== GATEWAY,
@@ -85,7 +89,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         description:
           'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
       },
-      onRequest: authorize,
+      onRequest: answerQuickly(authorize),
       onSend: repeatInHeader,
       handler: () => undefined,
     })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../contract/problem.ts'
 import { isScope, type Scope } from '../../contract/scopes.ts'
+import { pathOf } from '../../platform/http/index.ts'
 import { judgePath } from './call-path.ts'
 
 export const GATEWAY = '/gateway/authorize'
@@ -34,9 +35,9 @@ function pathsNamed(raw: IncomingMessage): string[] {
     if (value === undefined) continue
     if (timesSent(raw, name) > 1)
       throw refuse(`${name} was sent more than once.`, 'The proxy must replace what its caller sends.')
-    paths.push(String(value).split('?', 1)[0]!)
+    paths.push(pathOf(String(value)))
   }
-  const rest = raw.url!.split('?', 1)[0]!.slice(GATEWAY.length)
+  const rest = pathOf(raw.url!).slice(GATEWAY.length)
   if (rest !== '') paths.push(rest)
   return paths
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
-import type { Guard } from '../../platform/http/index.ts'
+import { type Guard, pathOf } from '../../platform/http/index.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall } from './authorize-call.ts'
 
@@ -14,7 +14,7 @@ export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
     request.actor = { type: 'api_key', id, address: request.caller.plain, requestId: request.id }
   }
   return (request, needed) => {
-    const what = `${request.method} ${request.url.split('?', 1)[0]}`
+    const what = `${request.method} ${pathOf(request.url)}`
     const decision = authorizeCall(deps, {
       presented: presentedCredential(request),
       caller: request.caller,

@@ -3,6 +3,7 @@ import { withoutCredentials } from '../../contract/ids.ts'
 import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
+import { pathOf } from '../../platform/http/index.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
@@ -26,7 +27,7 @@ function rowOf(request: FastifyRequest, problem: Problem, at: number): RefusalRo
     project_id: problem.refusal?.projectId ?? '',
     at,
     method: request.method,
-    path: withoutCredentials(printable(request.url.split('?', 1)[0]!, 400)).slice(0, 200),
+    path: withoutCredentials(printable(pathOf(request.url), 400)).slice(0, 200),
     status: problem.status,
     key: problem.key,
     step: problem.refusal?.step ?? problem.key,

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Problem } from '../../contract/problem.ts'
 import type { Form } from '../../platform/http/index.ts'
 
@@ -19,8 +19,8 @@ const conflicting = (): Problem =>
     details: 'Send one: X-App-Id and X-App-Token, or Authorization, or client_id and client_secret.',
   })
 
-function header(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
@@ -53,10 +53,13 @@ function merge(a: Pair, b: Pair): Pair {
  * The one credential of a request. A pair presented twice is accepted when identical, since several public clients send
  * both; anything that differs is refused, since nobody could say which one was meant.
  */
-export function presentedCredential(request: FastifyRequest, form?: Form): Presented {
-  const inHeaders: Pair = { appId: header(request, 'x-app-id'), appToken: header(request, 'x-app-token') }
+export function presentedCredential(
+  { headers }: { readonly headers: IncomingHttpHeaders },
+  form?: Form,
+): Presented {
+  const inHeaders: Pair = { appId: header(headers, 'x-app-id'), appToken: header(headers, 'x-app-token') }
   const inForm: Pair = { appId: form?.get('client_id'), appToken: form?.get('client_secret') }
-  const authorization = header(request, 'authorization')
+  const authorization = header(headers, 'authorization')
   if (authorization === undefined) return asPair(merge(inHeaders, inForm))
   const [, scheme = '', value = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? []
   if (scheme.toLowerCase() === 'bearer') {

@@ -15,5 +15,5 @@ export {
   TOKENS_REVOKED,
   type TokenRow,
 } from './token.store.ts'
-export { projectOfToken } from './token.ts'
+export { nameOfToken } from './token.ts'
 export { type Verdict, verdictOf } from './verdict.ts'

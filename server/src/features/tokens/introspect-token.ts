@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
-import type { Form } from '../../platform/http/index.ts'
+import type { Asked, Form } from '../../platform/http/index.ts'
 import { type AuthenticationDeps, addressRefused, authenticateKey, notAccepted } from './authenticate-key.ts'
 import { type Presented, presentedCredential } from './client-credentials.ts'
 import type { KnownKey } from './known-key.ts'
@@ -15,7 +14,7 @@ const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
  */
 export function introspectToken(
   deps: AuthenticationDeps,
-  request: FastifyRequest,
+  request: Asked,
   form: Form,
 ): Verdict | Promise<Verdict> {
   const presented = presentedCredential(request, form)
@@ -27,7 +26,7 @@ export function introspectToken(
 
 function askedBy(
   deps: AuthenticationDeps,
-  request: FastifyRequest,
+  request: Asked,
   form: Form,
   caller: KnownKey,
 ): Verdict | Promise<Verdict> {
@@ -66,7 +65,7 @@ async function admits(
 
 async function theLongWay(
   deps: AuthenticationDeps,
-  request: FastifyRequest,
+  request: Asked,
   form: Form,
   presented: Presented,
 ): Promise<Verdict> {
@@ -91,7 +90,7 @@ async function mayAskAboutOthers(
 
 async function bearerVerdict(
   deps: AuthenticationDeps,
-  request: FastifyRequest,
+  request: Asked,
   accessToken: string,
 ): Promise<Verdict & { active: true }> {
   const verdict = await verdictOf(deps.memory, accessToken)

@@ -1,6 +1,6 @@
 import type { SqlConnection } from '../../platform/database/index.ts'
 import { type IssueInput, type IssueOutcome, only } from './issue.ts'
-import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
+import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /**
  * Marks the transaction as well. All statements are sent at once: should the connection be cut and made anew in between,
@@ -19,7 +19,7 @@ const LOCK_KEYS = `select 1 from api_keys where project_id = any($1::text[]) and
  */
 const GRANT = `
 with asked as (
-  select a.*, substring($5::bytea from (a.n::int - 1) * 32 + 1 for 32) as digest
+  select a.*, substring($5::bytea from (a.n::int - 1) * ${DIGEST_BYTES} + 1 for ${DIGEST_BYTES}) as digest
   from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) with ordinality as a(project_id, key_id, version, scope, n)
 ),
 clock as (

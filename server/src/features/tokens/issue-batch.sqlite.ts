@@ -1,7 +1,7 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import { DIGEST_BYTES, type IssueInput, type IssueOutcome } from './issue.ts'
+import type { IssueInput, IssueOutcome } from './issue.ts'
 import { type IssueMessage, packOutcomes, unpackInput } from './issue-message.ts'
-import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
+import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own, which excludes every other writer: no row needs a lock. */
 export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>

@@ -1,4 +1,5 @@
-import { DIGEST_BYTES, type IssueInput, type IssueOutcome } from './issue.ts'
+import type { IssueInput, IssueOutcome } from './issue.ts'
+import { DIGEST_BYTES } from './token.ts'
 
 /**
  * A batch as it crosses to the SQLite thread and back: one text and arrays of numbers are copied as they are, where

@@ -1,12 +1,12 @@
 import { PROJECT_TOKEN_LIMIT } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
-import { digestOf, type RandomBytes } from '../../platform/secrets.ts'
+import type { RandomBytes } from '../../platform/secrets.ts'
 import type { IssueOutcome } from './issue.ts'
 import type { TokenIssuer } from './issue-tokens.ts'
 import type { KnownKey } from './known-key.ts'
 import type { Memory } from './memory.ts'
 import { grantScope } from './scope.ts'
-import { newAccessToken } from './token.ts'
+import { newToken } from './token.ts'
 
 export interface IssueDeps {
   readonly memory: Memory
@@ -40,8 +40,7 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const { key, scope } = await allowedScope(deps.memory, proved, request)
     const { project_id: projectId, id: keyId, version: keyVersion } = key.row
-    const accessToken = newAccessToken(deps.random, projectId)
-    const digest = digestOf(accessToken)
+    const { accessToken, digest } = newToken(deps.random, projectId, deps.memory.storeClock.now())
     const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, digest, scope })
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {

@@ -8,6 +8,7 @@ import { createApiKeyIn } from '../api-keys/index.ts'
 import { createProjectIn } from '../projects/index.ts'
 import type { IssueItem, IssueOutcome } from './issue.ts'
 import { TokenIssuer } from './issue-tokens.ts'
+import { newToken } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
 /** Beyond every real clock, so that the test's time is the store's on both engines. */
@@ -50,7 +51,7 @@ async function prepared(store: TestStore) {
         projectId,
         keyId: row.id,
         keyVersion: row.version,
-        digest: randomBytes(32),
+        digest: newToken(randomBytes, projectId, 0).digest,
         scope: 'vouchers',
       })
     },

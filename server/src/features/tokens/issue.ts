@@ -1,3 +1,5 @@
+import { DIGEST_BYTES } from './token.ts'
+
 /**
  * One transaction that issues many tokens: written once per engine, since through the query builder it cost a third of
  * the throughput. Both programs obey the same rules and are held by the same tests:
@@ -23,11 +25,9 @@ export interface IssueInput {
   readonly keyIds: readonly string[]
   readonly keyVersions: readonly number[]
   readonly scopes: readonly string[]
-  /** One after the other, 32 bytes each. */
+  /** One after the other. */
   readonly digests: Uint8Array
 }
-
-export const DIGEST_BYTES = 32
 
 export function columnsOf(items: readonly IssueItem[], now: number): IssueInput {
   const digests = new Uint8Array(items.length * DIGEST_BYTES)

@@ -4,12 +4,13 @@ import { TestClock } from '../../../test/test-clock.ts'
 import { gate } from '../../../test/things.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
-import { digestOf, randomBytes } from '../../platform/secrets.ts'
+import { randomBytes } from '../../platform/secrets.ts'
 import { createApiKeyIn, findApiKey } from '../api-keys/index.ts'
 import { createProjectIn } from '../projects/index.ts'
 import { TokenIssuer } from './issue-tokens.ts'
 import { Memory } from './memory.ts'
 import { revokeToken } from './revoke-token.ts'
+import { mapKeyOf, newToken, type TokenName } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
 /** Beyond every real clock, so that the test's time is the store's on both engines. */
@@ -56,11 +57,11 @@ eachEngine((engine) => {
       return createApiKeyIn({ random }, tx, { projectId: project.id, name: 'key', actor: ACTOR })
     })
     const issuer = new TokenIssuer({ db: real, now: () => START })
-    async function issue(): Promise<{ projectId: string; digest: Buffer; mapKey: string }> {
-      const digest = digestOf(random(32).toString('hex'))
+    async function issue(): Promise<TokenName & { mapKey: string }> {
       const { project_id: projectId, id: keyId, version: keyVersion } = key
+      const { accessToken, digest } = newToken(random, projectId, START)
       await issuer.issue({ projectId, keyId, keyVersion, digest, scope: 'vouchers' })
-      return { projectId, digest, mapKey: digest.toString('base64') }
+      return { projectId, digest, mapKey: mapKeyOf(accessToken) }
     }
     return { clock, real, memory, hold, key, issue }
   }
@@ -70,7 +71,7 @@ eachEngine((engine) => {
       const { real, memory, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = memory.freshToken(token.projectId, token.mapKey)
+      const reading = memory.freshToken(token, token.mapKey)
       await arrived
       expect(await revokeToken(real, token)).toBe(true)
       memory.forgetToken(token.digest)
@@ -83,13 +84,13 @@ eachEngine((engine) => {
       const { memory, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = memory.freshToken(token.projectId, token.mapKey)
+      const reading = memory.freshToken(token, token.mapKey)
       await arrived
       const looking = memory.look()
       release()
       await Promise.all([reading, looking])
       expect(memory.knownToken(token.mapKey)).toBeUndefined()
-      await memory.freshToken(token.projectId, token.mapKey)
+      await memory.freshToken(token, token.mapKey)
       expect(memory.knownToken(token.mapKey)).toBeDefined()
     })
 
@@ -104,7 +105,7 @@ eachEngine((engine) => {
     test('vouches for nothing once its last look, or its own reading, is 30 s old', async () => {
       const { clock, memory, issue, key } = await prepared()
       const token = await issue()
-      await memory.freshToken(token.projectId, token.mapKey)
+      await memory.freshToken(token, token.mapKey)
       await memory.freshKey(key.project_id, key.id)
       const known = () => [
         memory.knownToken(token.mapKey) !== undefined,
@@ -127,7 +128,7 @@ eachEngine((engine) => {
       await clock.advance(20_000)
       release()
       await looking
-      await memory.freshToken(token.projectId, token.mapKey)
+      await memory.freshToken(token, token.mapKey)
       await clock.advance(9_999)
       expect(memory.knownToken(token.mapKey)).toBeDefined()
       await clock.advance(1)
@@ -137,7 +138,7 @@ eachEngine((engine) => {
     test('says that a token is revoked even when it may vouch for nothing else: nothing leads back', async () => {
       const { clock, memory, issue } = await prepared()
       const token = await issue()
-      await memory.freshToken(token.projectId, token.mapKey)
+      await memory.freshToken(token, token.mapKey)
       memory.forgetToken(token.digest)
       await clock.advance(60_000)
       expect(memory.knownToken(token.mapKey)?.revoked).toBe(true)

@@ -5,13 +5,8 @@ import { Coalesced } from './coalesced.ts'
 import { type KnownKey, knownKey } from './known-key.ts'
 import { SameText } from './same-text.ts'
 import { StoreClock } from './store-clock.ts'
-import {
-  findTokens,
-  latestIssueTime,
-  listTokensRevokedSince,
-  type TokenName,
-  type TokenRow,
-} from './token.store.ts'
+import { findTokens, latestIssueTime, listTokensRevokedSince, type TokenRow } from './token.store.ts'
+import { mapKeyOfDigest, type TokenName } from './token.ts'
 import { TwoGenerations } from './two-generations.ts'
 
 /** A transaction that began earlier may commit later: every look reads this far back again, where a cursor would skip it. */
@@ -119,10 +114,10 @@ export class Memory {
   }
 
   /** The token from the store; undefined where there is none. Throws where nobody can tell. */
-  async freshToken(projectId: string, mapKey: string): Promise<KnownToken | undefined> {
+  async freshToken(name: TokenName, mapKey: string): Promise<KnownToken | undefined> {
     this.misses++
     const [readAt, generation] = [this.#deps.clock.monotonic(), this.#generation]
-    const row = await this.#tokenReads.get(mapKey, { projectId, digest: Buffer.from(mapKey, 'base64') })
+    const row = await this.#tokenReads.get(mapKey, name)
     if (!row) return void this.#tokens.delete(mapKey)
     const token = this.#slim(row, readAt)
     // A reading that began before the latest look, or before a revocation, may be older than what is known by now.
@@ -131,7 +126,7 @@ export class Memory {
   }
 
   rememberToken(row: TokenRow): void {
-    this.#tokens.set(mapKeyOf(row.digest), this.#slim(row, this.#deps.clock.monotonic()))
+    this.#tokens.set(mapKeyOfDigest(row.digest), this.#slim(row, this.#deps.clock.monotonic()))
   }
 
   /** Ids and scopes recur: the same text is held once, not once per token. */
@@ -148,7 +143,7 @@ export class Memory {
   }
 
   forgetToken(digest: Uint8Array): void {
-    const known = this.#tokens.get(mapKeyOf(digest))
+    const known = this.#tokens.get(mapKeyOfDigest(digest))
     if (known) known.revoked = true
     // It may be on its way from the store, as it was before.
     else this.#generation++
@@ -203,15 +198,11 @@ export class Memory {
   }
 }
 
-/** The digest as the key of a Map. */
-const mapKeyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, length).toString('base64')
-
 async function readTokens(db: Database, names: readonly TokenName[]): Promise<(TokenRow | undefined)[]> {
   const rows = await findTokens(db, names)
-  const found = new Map(rows.map((row) => [mapKeyOf(row.digest), row]))
+  const found = new Map(rows.map((row) => [mapKeyOfDigest(row.digest), row]))
   return names.map(({ projectId, digest }) => {
-    const row = found.get(mapKeyOf(digest))
+    const row = found.get(mapKeyOfDigest(digest))
     return row?.project_id === projectId ? row : undefined
   })
 }

@@ -1,12 +1,17 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { SCOPE_VALUES } from '../../contract/scopes.ts'
 import type { Database } from '../../platform/database/index.ts'
-import type { App, Form } from '../../platform/http/index.ts'
+import {
+  type App,
+  type Asked,
+  answerQuickly,
+  type Form,
+  type QuickAnswer,
+} from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { digestOf } from '../../platform/secrets.ts'
 import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
 import { type Presented, presentedCredential } from './client-credentials.ts'
 import { introspectToken } from './introspect-token.ts'
@@ -14,7 +19,7 @@ import { type IssueDeps, issueToken } from './issue-token.ts'
 import type { KnownKey } from './known-key.ts'
 import { checkGrantType, tokenIn } from './oauth-form.ts'
 import { revokeToken } from './revoke-token.ts'
-import { projectOfToken, secondsLeft } from './token.ts'
+import { nameOfToken, secondsLeft } from './token.ts'
 import type { Verdict } from './verdict.ts'
 
 interface Deps extends IssueDeps, AuthenticationDeps {
@@ -57,10 +62,14 @@ const tokenJson = (
   `{"access_token":"${accessToken}","client_id":"${key.row.client_id}","expires_at":${parts.expiresAt / 1000},` +
   `"expires_in":${parts.expiresIn},"scope":"${parts.scope}","token_type":"Bearer"`
 
-const json = (reply: FastifyReply, text: string): FastifyReply =>
-  reply.header('content-type', 'application/json; charset=utf-8').send(text)
+const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_HEADERS = ['content-type', JSON_TYPE]
 
-const formOf = (request: FastifyRequest): Form => (request.body instanceof Map ? request.body : new Map())
+const json = (text: string): QuickAnswer => ({ headers: JSON_HEADERS, text })
+
+const INACTIVE_ANSWER = json(INACTIVE)
+
+const formOf = ({ body }: Asked): Form => (body instanceof Map ? body : new Map())
 
 export function oauthRoutes(app: App, deps: Deps): void {
   const tags = ['OAuth']
@@ -73,7 +82,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
   const count = addOAuthMetrics(deps.metrics)
 
-  async function provedKey(request: FastifyRequest, presented: Presented): Promise<KnownKey> {
+  async function provedKey(request: Asked, presented: Presented): Promise<KnownKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
     const key = await authenticateKey(deps, presented, request.caller)
     deps.uses.note(key)
@@ -81,10 +90,29 @@ export function oauthRoutes(app: App, deps: Deps): void {
     return key
   }
 
+  async function issue(request: Asked): Promise<QuickAnswer> {
+    try {
+      const form = formOf(request)
+      const presented = presentedCredential(request, form)
+      const key = await provedKey(request, presented)
+      checkGrantType(form)
+      const authenticateAgain = () => provedKey(request, presented)
+      const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
+      count.issued()
+      request.note = `${key.row.name}  ${issued.scope}`
+      const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
+      return json(`${tokenJson(issued.accessToken, issued.key, parts)}}`)
+    } catch (error) {
+      count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
+      throw error
+    }
+  }
+
   app.post(
     '/v1/oauth/token',
     {
       ...route,
+      config: { ...route.config, quick: issue },
       schema: {
         tags,
         consumes,
@@ -99,40 +127,22 @@ export function oauthRoutes(app: App, deps: Deps): void {
         response: { 200: Type.Object(TokenFields) },
       },
     },
-    async (request, reply) => {
-      try {
-        const form = formOf(request)
-        const presented = presentedCredential(request, form)
-        const key = await provedKey(request, presented)
-        checkGrantType(form)
-        const authenticateAgain = () => provedKey(request, presented)
-        const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
-        count.issued()
-        request.note = `${key.row.name}  ${issued.scope}`
-        const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
-        return json(reply, `${tokenJson(issued.accessToken, issued.key, parts)}}`)
-      } catch (error) {
-        count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
-        throw error
-      }
-    },
+    answerQuickly(issue) as never,
   )
 
-  function answerVerdict(reply: FastifyReply, form: Form, verdict: Verdict): void {
+  function answerOf(form: Form, verdict: Verdict): QuickAnswer {
     count.verdict(verdict.active)
-    if (!verdict.active) return void json(reply, INACTIVE)
+    if (!verdict.active) return INACTIVE_ANSWER
     const { scope, expiresAt } = verdict.token
     const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
-    json(reply, `${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
+    return json(`${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
   }
 
   /** Not async: a verdict from memory is answered in the same turn. */
-  function introspect(request: FastifyRequest, reply: FastifyReply): void {
+  function introspect(request: Asked): QuickAnswer | Promise<QuickAnswer> {
     const form = formOf(request)
     const verdict = introspectToken(deps, request, form)
-    if (verdict instanceof Promise)
-      verdict.then((late) => answerVerdict(reply, form, late)).catch((error) => void reply.send(error))
-    else answerVerdict(reply, form, verdict)
+    return verdict instanceof Promise ? verdict.then((late) => answerOf(form, late)) : answerOf(form, verdict)
   }
 
   for (const [url, operationId] of [
@@ -143,6 +153,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
       url,
       {
         ...route,
+        config: { ...route.config, quick: introspect },
         schema: {
           tags,
           consumes,
@@ -168,18 +179,17 @@ export function oauthRoutes(app: App, deps: Deps): void {
           },
         },
       },
-      introspect as never,
+      answerQuickly(introspect) as never,
     )
 
   async function revoke(request: FastifyRequest): Promise<boolean> {
     const form = formOf(request)
     const key = await provedKey(request, presentedCredential(request, form))
     const accessToken = tokenIn(form)
-    const { project_id: projectId, id: byKeyId } = key.row
-    if (projectOfToken(accessToken) !== projectId) return false
-    const digest = digestOf(accessToken)
-    const revoked = await revokeToken(deps.db, { projectId, digest }, { byKeyId })
-    if (revoked) deps.memory.forgetToken(digest)
+    const name = nameOfToken(accessToken)
+    if (name?.projectId !== key.row.project_id) return false
+    const revoked = await revokeToken(deps.db, name, { byKeyId: key.row.id })
+    if (revoked) deps.memory.forgetToken(name.digest)
     return revoked
   }
   const revocation = { tags, consumes, security, body: Type.Object(TokenForm) }
@@ -216,7 +226,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
     async (request, reply) => {
       await revoke(request)
       // RFC 7009 §2.2: the body is ignored. Some clients insist on JSON all the same, and fail on none.
-      return json(reply, '{}')
+      return reply.header('content-type', JSON_TYPE).send('{}' as never)
     },
   )
 

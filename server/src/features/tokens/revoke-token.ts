@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { lockApiKey } from '../api-keys/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
-import { findTokens, forgetKeyFullness, markRevoked, type TokenName } from './token.store.ts'
+import { findTokens, forgetKeyFullness, markRevoked } from './token.store.ts'
+import type { TokenName } from './token.ts'
 
 /**
  * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, then the key,

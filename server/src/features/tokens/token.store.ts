@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { countUpTo, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS } from './token.ts'
+import { LIFETIME_MS, type TokenName } from './token.ts'
 
 export interface TokenRow {
   project_id: string
@@ -20,11 +20,6 @@ export interface TokenTables extends ApiKeyTables {
 
 /** Topic of the wake-up after a token was revoked. */
 export const TOKENS_REVOKED = 'tokens'
-
-export interface TokenName {
-  readonly projectId: string
-  readonly digest: Uint8Array
-}
 
 /** Many at once, in one query. */
 export async function findTokens(reader: Reader, names: readonly TokenName[]): Promise<TokenRow[]> {

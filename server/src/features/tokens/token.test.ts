@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { tokenIdOf } from '../../contract/ids.ts'
-import { digestOf, newId, randomBytes } from '../../platform/secrets.ts'
+import { newCredential, newId, randomBytes } from '../../platform/secrets.ts'
 import {
+  DIGEST_BYTES,
   digestRange,
   expiryOf,
-  newAccessToken,
-  projectOfToken,
+  mapKeyOf,
+  mapKeyOfDigest,
+  nameOfToken,
+  newToken,
   secondsLeft,
   secondsUntilFree,
 } from './token.ts'
@@ -43,15 +46,36 @@ describe('the expiry of a token', () => {
 
 describe('an access token', () => {
   const projectId = newId(randomBytes, 'proj_')
-  const token = newAccessToken(randomBytes, projectId)
+  const { accessToken: token, digest } = newToken(randomBytes, projectId, Date.now())
 
   test('names its project, has a prefix for scanners, and needs no escaping anywhere', () => {
-    expect(projectOfToken(token)).toBe(projectId)
+    expect(nameOfToken(token)).toEqual({ projectId, digest })
     expect(token).toMatch(/^jtn_[A-Za-z0-9_-]+$/)
   })
 
+  test('lies beside what was issued at the same time, in whichever year', () => {
+    const times = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) })
+    fc.assert(
+      fc.property(times, times, (one, other) => {
+        const [a, b] = [one, other].map((now) => newToken(randomBytes, projectId, now))
+        const period = 62 ** 7
+        if (one % period < other % period) expect(Buffer.compare(a!.digest, b!.digest)).toBeLessThan(0)
+        for (const { accessToken, ...name } of [a!, b!]) expect(nameOfToken(accessToken)).toEqual(name)
+      }),
+    )
+  })
+
+  test('is known in memory by the same name, whether it came as text or from the store', () => {
+    expect(mapKeyOfDigest(digest)).toBe(mapKeyOf(token))
+  })
+
+  test('made up with a checksum that fits and a time that is none is no token', () => {
+    for (const time of ['_______', '-------', '012345-', '+++++++'])
+      expect(nameOfToken(newCredential(randomBytes, 'jtn_', projectId.slice(5) + time))).toBeNull()
+  })
+
   test('is never the same twice', () => {
-    const many = Array.from({ length: 10_000 }, () => newAccessToken(randomBytes, projectId))
+    const many = Array.from({ length: 10_000 }, () => newToken(randomBytes, projectId, 0).accessToken)
     expect(new Set(many).size).toBe(many.length)
   })
 
@@ -60,24 +84,24 @@ describe('an access token', () => {
     fc.assert(
       fc.property(places, fc.constantFrom(...'Aa0_-é %'), (at, character) => {
         fc.pre(token[at] !== character)
-        expect(projectOfToken(token.slice(0, at) + character + token.slice(at + 1))).toBeNull()
-        expect(projectOfToken(token.slice(0, at) + character + token.slice(at))).toBeNull()
-        expect(projectOfToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
+        expect(nameOfToken(token.slice(0, at) + character + token.slice(at + 1))).toBeNull()
+        expect(nameOfToken(token.slice(0, at) + character + token.slice(at))).toBeNull()
+        expect(nameOfToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
       }),
     )
   })
 
   test('is not mistaken for other credentials, nor they for it', () => {
-    expect(projectOfToken(token.replace('jtn_', 'jta_'))).toBeNull()
+    expect(nameOfToken(token.replace('jtn_', 'jta_'))).toBeNull()
     for (const text of ['', 'jtn_', 'null', token + token, ` ${token}`, `${token}\n`])
-      expect(projectOfToken(text)).toBeNull()
+      expect(nameOfToken(text)).toBeNull()
   })
 })
 
 describe('the id of a token', () => {
   test('leads to the digests that begin with it and to no others', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (digest) => {
+      fc.property(fc.uint8Array({ minLength: DIGEST_BYTES, maxLength: DIGEST_BYTES }), (digest) => {
         const { from, to } = digestRange(tokenIdOf(digest))!
         expect(Buffer.compare(from, digest)).toBeLessThanOrEqual(0)
         expect(Buffer.compare(to, digest)).toBeGreaterThanOrEqual(0)
@@ -87,8 +111,8 @@ describe('the id of a token', () => {
   })
 
   test('tells nothing that could be used as a token', () => {
-    const token = newAccessToken(randomBytes, newId(randomBytes, 'proj_'))
-    const id = tokenIdOf(digestOf(token))
+    const { accessToken: token, digest } = newToken(randomBytes, newId(randomBytes, 'proj_'), Date.now())
+    const id = tokenIdOf(digest)
     expect(id).toMatch(/^tok_[0-9a-f]{24}$/)
     expect(token).not.toContain(id.slice(4))
   })

@@ -1,18 +1,63 @@
 import { CREDENTIAL_PREFIX, ID_PREFIX } from '../../contract/ids.ts'
 import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
-import { ID_LENGTH, newCredential, type RandomBytes, routingOf } from '../../platform/secrets.ts'
+import {
+  ID_LENGTH,
+  newCredential,
+  type RandomBytes,
+  routingOf,
+  sha256,
+  TIME_LENGTH,
+  timeIn,
+  timeText,
+} from '../../platform/secrets.ts'
 
 export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * 1000
 
-/** The routing part is the project's id without its prefix: a store sharded by project finds a token without asking every shard. */
-export const newAccessToken = (random: RandomBytes, projectId: string): string =>
-  newCredential(random, CREDENTIAL_PREFIX.access_token, projectId.slice(ID_PREFIX.project.length))
-
-/** The project that a well-formed token names, or null: such a string never reaches the store. */
-export function projectOfToken(accessToken: string): string | null {
-  const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH)
-  return routing === null ? null : ID_PREFIX.project + routing
+/** What the store finds a token by. */
+export interface TokenName {
+  readonly projectId: string
+  /** The time that the token names, then its SHA-256: what is issued together lies together, so that few pages are written. */
+  readonly digest: Uint8Array
 }
+
+const TIME_BYTES = 6
+export const DIGEST_BYTES = TIME_BYTES + 32
+
+export interface NewToken extends TokenName {
+  readonly accessToken: string
+}
+
+/**
+ * The routing part says where it lies: the project's id without its prefix, so that a store sharded by project need not
+ * ask every shard, and the time. Of that nothing but the place depends, so any clock will do.
+ */
+export function newToken(random: RandomBytes, projectId: string, now: number): NewToken {
+  const routing = projectId.slice(ID_PREFIX.project.length) + timeText(now)
+  const accessToken = newCredential(random, CREDENTIAL_PREFIX.access_token, routing)
+  return { accessToken, projectId, digest: digestAt(now, accessToken) }
+}
+
+/** The name of a well-formed token, or null: such a string never reaches the store. */
+export function nameOfToken(accessToken: string): TokenName | null {
+  const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH + TIME_LENGTH)
+  const time = routing === null ? null : timeIn(routing.slice(ID_LENGTH))
+  if (routing === null || time === null) return null
+  return { projectId: ID_PREFIX.project + routing.slice(0, ID_LENGTH), digest: digestAt(time, accessToken) }
+}
+
+const TIMES = 62 ** TIME_LENGTH
+
+function digestAt(time: number, accessToken: string): Buffer {
+  const digest = Buffer.allocUnsafe(DIGEST_BYTES)
+  digest.writeUIntBE(time % TIMES, 0, TIME_BYTES)
+  digest.write(sha256(accessToken, 'binary'), TIME_BYTES, 'latin1')
+  return digest
+}
+
+/** A token as the key of a Map: its SHA-256 alone. */
+export const mapKeyOf = (accessToken: string): string => sha256(accessToken, 'base64')
+export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('base64')
 
 /** `expires_at` is the whole second of issuing and 900. */
 export const expiryOf = (issuedAtMs: number): number => Math.floor(issuedAtMs / 1000) * 1000 + LIFETIME_MS
@@ -29,9 +74,9 @@ export const secondsUntilFree = (freeAtMs: number, nowMs: number): number =>
 export function digestRange(tokenId: string): { from: Buffer; to: Buffer } | null {
   const hex = tokenId.startsWith(ID_PREFIX.token) ? tokenId.slice(ID_PREFIX.token.length) : ''
   if (!/^[0-9a-f]{24}$/.test(hex)) return null
-  const first = Buffer.alloc(32)
+  const first = Buffer.alloc(DIGEST_BYTES)
   first.write(hex, 'hex')
-  const last = Buffer.alloc(32, 0xff)
+  const last = Buffer.alloc(DIGEST_BYTES, 0xff)
   last.write(hex, 'hex')
   return { from: first, to: last }
 }

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import type { KnownKey } from './known-key.ts'
 import type { KnownToken, Memory } from './memory.ts'
-import { projectOfToken } from './token.ts'
+import { mapKeyOf, nameOfToken, type TokenName } from './token.ts'
 
 /** Inactive carries why, for the record only: outsiders see the same bytes in every case. */
 export type Verdict =
@@ -26,15 +25,15 @@ export function verdictOf(
   accessToken: string,
   inProject?: string,
 ): Verdict | Promise<Verdict> {
-  const mapKey = hash('sha256', accessToken, 'base64')
+  const mapKey = mapKeyOf(accessToken)
   const token = memory.knownToken(mapKey)
   const key = token && memory.knownKey(token.keyId, token.epoch)
   if (token && inProject !== undefined && token.projectId !== inProject) return UNKNOWN
   if (token && key) return judge(memory, token, key)
-  const projectId = projectOfToken(accessToken)
-  if (projectId === null) return MALFORMED
-  if (inProject !== undefined && projectId !== inProject) return UNKNOWN
-  return verdictFromStore(memory, projectId, mapKey)
+  const name = nameOfToken(accessToken)
+  if (name === null) return MALFORMED
+  if (inProject !== undefined && name.projectId !== inProject) return UNKNOWN
+  return verdictFromStore(memory, name, mapKey)
 }
 
 function judge(memory: Memory, token: KnownToken, key: KnownKey | undefined): Verdict {
@@ -46,9 +45,10 @@ function judge(memory: Memory, token: KnownToken, key: KnownKey | undefined): Ve
     : { active: false, step: 'bearer_inactive', keyId: token.keyId, projectId: token.projectId }
 }
 
-async function verdictFromStore(memory: Memory, projectId: string, mapKey: string): Promise<Verdict> {
-  const token = memory.knownToken(mapKey) ?? (await memory.freshToken(projectId, mapKey))
+async function verdictFromStore(memory: Memory, name: TokenName, mapKey: string): Promise<Verdict> {
+  const token = memory.knownToken(mapKey) ?? (await memory.freshToken(name, mapKey))
   if (!token) return UNKNOWN
-  const key = memory.knownKey(token.keyId, token.epoch) ?? (await memory.freshKey(projectId, token.keyId))
+  const key =
+    memory.knownKey(token.keyId, token.epoch) ?? (await memory.freshKey(name.projectId, token.keyId))
   return judge(memory, token, key)
 }

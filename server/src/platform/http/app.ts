@@ -10,6 +10,7 @@ import type {
 } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
 import type { CallerAddress } from './caller-address.ts'
+import type { Quick } from './quick-answers.ts'
 
 /** Fastify with TypeBox: a route's schema is its validation, its types and its documentation. */
 export type App = FastifyInstance<
@@ -54,6 +55,8 @@ declare module 'fastify' {
     takes?: 'form' | 'nothing'
     /** Part of the management listener, where there is one. */
     management?: boolean
+    /** How it is answered before Fastify sees it, on the hot paths. */
+    quick?: Quick
   }
   interface FastifyRequest {
     readonly caller: CallerAddress
@@ -68,5 +71,7 @@ declare module 'fastify' {
     apiKey: { readonly name: string; readonly app_id: string }
     /** For the line in a terminal: the key's name and the scope, say. Never a secret. */
     note: string | undefined
+    /** When it arrived, by the monotonic clock, where that was before Fastify saw it. */
+    began: number | undefined
   }
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
 import { errorBody } from './error-answers.ts'
@@ -33,27 +33,21 @@ function answerNow(error: NodeJS.ErrnoException, socket: Socket, publicUrl: stri
   )
 }
 
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-}
-
 /**
  * Answers broken requests in their turn: every request has one answer, and whoever shares the connection must not take one
  * for another's. So what breaks off after it was answered (refused before its body had come, say) gets no second answer,
  * and what follows a request that is still being worked on waits for its answer.
  */
 export function createBrokenRequestAnswers(publicUrl: () => string) {
-  const latest = new WeakMap<Socket, Exchange>()
+  const latest = new WeakMap<Socket, ServerResponse>()
 
   return {
     watch(server: Server): void {
-      server.prependListener('request', (request, response) =>
-        latest.set(request.socket, { request, response }),
-      )
+      server.prependListener('request', ({ socket }, response) => latest.set(socket, response))
     },
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
-      const { request, response } = latest.get(socket) ?? {}
+      const response = latest.get(socket)
+      const request = response?.req
       const answered = () => {
         if (request?.complete === false) socket.destroySoon()
         else answerNow(error, socket, publicUrl())

@@ -45,6 +45,8 @@ export {
   type Rows,
   timeOf,
 } from './lists.ts'
+export { type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
 export { addErrorPages, addReference } from './reference.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'
+export { pathOf } from './route-hooks.ts'
 export { createHttp, type Http, type HttpDeps } from './server.ts'

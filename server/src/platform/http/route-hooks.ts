@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
@@ -5,6 +6,7 @@ import { addressMatcher } from '../addresses.ts'
 import type { Log } from '../log.ts'
 import type { Histogram, Metrics } from '../metrics.ts'
 import type { Guards } from './app.ts'
+import type { QuickLanes, Recorded } from './quick-answers.ts'
 
 export interface HookDeps {
   readonly log: Log
@@ -16,15 +18,19 @@ export interface HookDeps {
   readonly guards: Guards
 }
 
-export const pathOf = (url: string): string => url.split('?', 1)[0]!
+/** Without the query. */
+export function pathOf(url: string): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}
 
 type Config = NonNullable<RouteOptions['config']>
 
-const NEVER_STORED = { 'cache-control': 'no-store', pragma: 'no-cache' }
+const NEVER_STORED = ['cache-control', 'no-store', 'pragma', 'no-cache']
 
 /** Node would answer this itself, in a shape of its own: HTTP/1.1 needs a host (RFC 9112 §3.2). */
-function refuseWithoutHost({ raw }: FastifyRequest): void {
-  if (raw.headers.host !== undefined || raw.httpVersionMinor === 0) return
+function refuseWithoutHost({ headers, httpVersionMinor }: IncomingMessage): void {
+  if (headers.host !== undefined || httpVersionMinor === 0) return
   throw new Problem('invalid_payload', {
     message: 'The Host header is missing.',
     details: 'Send Host, as HTTP/1.1 demands.',
@@ -34,7 +40,7 @@ function refuseWithoutHost({ raw }: FastifyRequest): void {
 /** Node keeps the first of these and drops the others without a word; somebody in front of us may have judged another. */
 const SENT_ONCE = ['authorization', 'content-type']
 
-function refuseRepeated({ rawHeaders }: FastifyRequest['raw']): void {
+function refuseRepeated({ rawHeaders }: IncomingMessage): void {
   let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const sent = rawHeaders[i]!
@@ -68,7 +74,7 @@ function refuseBadEscapes(url: string): void {
  * What happens before and after every handler. Each route gets hooks of its own, made when it is registered: what the
  * route's rules are need not be looked up again at every request. Callbacks, not promises, since this is the hot path.
  */
-export function createRouteHooks(deps: HookDeps) {
+export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
   const mayManage = addressMatcher(deps.managementAllow)
   const durations = deps.metrics.histogram(
     'jeton_http_request_duration_seconds',
@@ -94,20 +100,40 @@ export function createRouteHooks(deps: HookDeps) {
     return undefined
   }
 
-  function begin(config: Config = {}) {
-    const { access, oauth = false, management = false, takes = 'json' } = config
-    const narrowed = management && deps.managementAllow.length > 0
-    const neverStored = oauth || access === 'operator'
-    const guard = guardOf(config)
+  /** What every answer of a route carries, as names and values in turn. */
+  const headersOf = ({ access, oauth = false }: Config): readonly string[] => [
+    'x-content-type-options',
+    'nosniff',
+    ...(oauth || access === 'operator' ? NEVER_STORED : []),
+  ]
+
+  /** What is wrong with a request whatever is asked. */
+  function checkOf({ access }: Config): (raw: IncomingMessage) => void {
     const presentsCredential = access === 'handler' || access === 'scope'
+    return (raw) => {
+      refuseWithoutHost(raw)
+      if (presentsCredential) refuseRepeated(raw)
+    }
+  }
+
+  function begin(config: Config = {}) {
+    const { access, management = false, takes = 'json', quick } = config
+    const narrowed = management && deps.managementAllow.length > 0
+    const headers = headersOf(config)
+    const check = checkOf(config)
+    const guard = guardOf(config)
     const readsQuery = access === 'operator' || access === 'scope'
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       request.takes = takes
       reply.header('x-request-id', request.id)
-      reply.header('x-content-type-options', 'nosniff')
-      if (neverStored) reply.headers(NEVER_STORED)
-      refuseWithoutHost(request)
-      if (presentsCredential) refuseRepeated(request.raw)
+      for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
+      const refused = quick && lanes.refused(request.raw)
+      if (refused) {
+        request.note = refused.note
+        request.began = refused.began
+        throw refused.fault
+      }
+      check(request.raw)
       if (narrowed) refuseStrangers(request)
       if (readsQuery) refuseBadEscapes(request.url)
       const guarding = guard?.(request)
@@ -116,37 +142,46 @@ export function createRouteHooks(deps: HookDeps) {
     }
   }
 
-  /** Counts and logs every answer. What is logged is named here, field by field. */
-  function end(route: string, methods: string | readonly string[]) {
+  /** Counts and logs every answer of a route. What is logged is named here, field by field. */
+  function recordOf(route: string, methods: string | readonly string[]): (answer: Recorded) => void {
     const method = typeof methods === 'string' ? methods : 'any'
     const known = new Map<number, Histogram>()
-    return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      let series = known.get(reply.statusCode)
+    return (answer) => {
+      let series = known.get(answer.status)
       if (!series) {
-        series = durations({ method, route, status: String(reply.statusCode) })
-        known.set(reply.statusCode, series)
+        series = durations({ method, route, status: String(answer.status) })
+        known.set(answer.status, series)
       }
-      series.observe(reply.elapsedTime / 1000)
-      const level = reply.statusCode >= 500 ? 'error' : deps.requestLogLevel
-      if (deps.log.isLevelEnabled(level)) logAnswer(request, reply, level)
+      series.observe(answer.ms / 1000)
+      const level = answer.status >= 500 ? 'error' : deps.requestLogLevel
+      if (deps.log.isLevelEnabled(level)) logAnswer(answer, level)
+    }
+  }
+
+  function end(record: (answer: Recorded) => void) {
+    return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+      const { id, raw, caller, note, began } = request
+      const ms = began === undefined ? reply.elapsedTime : performance.now() - began
+      record({ status: reply.statusCode, ms, id, raw, caller, note })
       done()
     }
   }
 
-  function logAnswer(request: FastifyRequest, reply: FastifyReply, level: 'info' | 'debug' | 'error'): void {
-    const { id: request_id, method, note: who } = request
-    const ms = Number(reply.elapsedTime.toFixed(1))
+  function logAnswer(
+    { status, ms, id, raw, caller, note }: Recorded,
+    level: 'info' | 'debug' | 'error',
+  ): void {
     const answer = {
-      method,
-      url: withoutCredentials(pathOf(request.url)),
-      status: reply.statusCode,
-      ms,
-      request_id,
-      address: request.caller.plain,
-      who,
+      method: raw.method,
+      url: withoutCredentials(pathOf(raw.url!)),
+      status,
+      ms: Number(ms.toFixed(1)),
+      request_id: id,
+      address: caller.plain,
+      who: note,
     }
     deps.log[level](answer, 'request')
   }
 
-  return { begin, end }
+  return { begin, end, headersOf, checkOf, recordOf }
 }

@@ -1,5 +1,10 @@
-import type { IncomingMessage } from 'node:http'
-import { ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -14,6 +19,7 @@ import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
 import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
+import { QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
 import { createValidatorCompiler } from './validators.ts'
@@ -58,22 +64,30 @@ export function createHttp(deps: HttpDeps): Http {
       return super.writeHead(...(head as never as [number]))
     }
   }
+  const serve = (answer: RequestListener): Server =>
+    createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: HEADER_LIMIT_BYTES,
+        // A missing Host is refused by a hook, since Node's own answer has no body.
+        requireHostHeader: false,
+        ServerResponse: Response as never,
+      },
+      answer,
+    ).setTimeout(SILENT_MS)
+  const isTrusted = addressMatcher(deps.trustedProxies)
+  const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
+    callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
+  const lanes = new QuickLanes({ callerOf, formLimitBytes: FORM_LIMIT_BYTES })
   const brokenRequests = createBrokenRequestAnswers(deps.publicUrl)
   const app = fastify({
     logger: false,
     genReqId: newRequestId,
     requestIdHeader: false,
     bodyLimit: JSON_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionTimeout: SILENT_MS,
-    // A missing Host is refused by a hook, since Node's own answer has no body.
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      maxHeaderSize: HEADER_LIMIT_BYTES,
-      requireHostHeader: false,
-      ServerResponse: Response as never,
-    },
+    serverFactory: (fastify) => serve(lanes.before(fastify)),
     // While stopping, requests that still arrive on an open connection are served, not turned away.
     return503OnClosing: false,
     forceCloseConnections: false,
@@ -88,11 +102,8 @@ export function createHttp(deps: HttpDeps): Http {
       brokenRequests.answer(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const isTrusted = addressMatcher(deps.trustedProxies)
-  const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
-    callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
   const routes: RouteOptions[] = []
-  const hooks = createRouteHooks(deps)
+  const hooks = createRouteHooks(deps, lanes)
 
   function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const problem = problemOf(error, request)
@@ -113,11 +124,13 @@ export function createHttp(deps: HttpDeps): Http {
     route.config = { ...route.config, ...accessRule(route) }
     routes.push(route)
     route.onRequest = [hooks.begin(route.config), ...[route.onRequest ?? []].flat()]
-    route.onResponse = hooks.end(route.url, route.method)
+    const record = hooks.recordOf(route.url, route.method)
+    route.onResponse = hooks.end(record)
+    lanes.add(route, { record, headers: hooks.headersOf(route.config), check: hooks.checkOf(route.config) })
     if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
-  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end('unknown', 'any')]
+  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end(hooks.recordOf('unknown', 'any'))]
   // In a hook and not in the handler: there the body would have been read, and its faults told first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
@@ -148,6 +161,7 @@ function unknownPath(request: FastifyRequest): Problem {
 
 function decorateRequests(app: App, callerOf: (raw: IncomingMessage) => CallerAddress): void {
   app.decorateRequest('note', undefined)
+  app.decorateRequest('began', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')
