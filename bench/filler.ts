@@ -16,7 +16,7 @@ export interface Filler {
 
 export interface TokenRow {
   readonly project_id: string
-  readonly digest: Buffer
+  readonly digest: Uint8Array
   readonly key_id: string
   readonly epoch: number
   readonly scope: string

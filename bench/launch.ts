@@ -52,8 +52,8 @@ interface Options {
   /** How many share the load. Every one of Jeton's is in a project of its own, which may have 1000 tokens. */
   readonly clients: number
   readonly captured?: Captured | undefined
-  /** Jeton as its own program, not as a part of ours, with these settings beside those of its store. */
-  readonly program?: Readonly<Record<string, string>>
+  /** Settings of Jeton, beside those of its store. */
+  readonly settings?: Readonly<Record<string, string>>
   /** What shall be in Jeton's store before the start. */
   readonly fill?: (store: Store, clients: readonly JetonClient[]) => Promise<void>
 }
@@ -70,9 +70,7 @@ export async function withSubject<T>(
   try {
     const task = await taskFor(name, store, options)
     await options.fill?.(store, task.clients as readonly JetonClient[])
-    const subject = options.program
-      ? await startSubject('jeton-program.ts', { ...task, env: { ...task.env, ...options.program } })
-      : await startSubject(file, task)
+    const subject = await startSubject(file, { ...task, env: { ...task.env, ...options.settings } })
     try {
       return await work(subject, task)
     } finally {

@@ -7,6 +7,8 @@ export interface TreeUse {
   /** Of the first thread of each: where Node has its event loop. */
   readonly mainMicros: number
   readonly rssBytes: number
+  /** The most that each has ever held, taken together. */
+  readonly peakBytes: number
 }
 
 /** Linux counts in hundredths of a second, and memory in pages. */
@@ -34,6 +36,14 @@ function statOf(file: string): Stat | undefined {
   }
 }
 
+function peakOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
 export function treeUse(root: number): TreeUse {
   const pids = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -48,5 +58,6 @@ export function treeUse(root: number): TreeUse {
     cpuMicros: sum(({ ticks, endedTicks }) => ticks + endedTicks) * TICK_MICROS,
     mainMicros: mainTicks * TICK_MICROS,
     rssBytes: sum(({ pages }) => pages) * PAGE_BYTES,
+    peakBytes: own.reduce((all, pid) => all + peakOf(pid), 0),
   }
 }

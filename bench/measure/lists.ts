@@ -30,7 +30,7 @@ export async function measureLists(bench: Bench, engine: Engine): Promise<ListRo
   let records: Records
   const options = {
     clients: 1,
-    program: { JETON_MANAGEMENT_ID: operator.id, JETON_MANAGEMENT_TOKEN: operator.token },
+    settings: { JETON_MANAGEMENT_ID: operator.id, JETON_MANAGEMENT_TOKEN: operator.token },
     fill: async (...[store, clients]: Parameters<NonNullable<Parameters<typeof withSubject>[2]['fill']>>) => {
       records = await fillRecords(store, clients[0]!, events)
       bench.say(`lists: ${engine}: ${shownCount(events)} events on record`)

@@ -81,7 +81,7 @@ function withProgram(
   workers: number,
   work: (subject: Subject) => Promise<void>,
 ): Promise<void> {
-  const options = { clients, program: { JETON_WORKERS: String(workers) } }
+  const options = { clients, settings: { JETON_WORKERS: String(workers) } }
   return withSubject(stores, JETON_NAME[engine], options, work)
 }
 

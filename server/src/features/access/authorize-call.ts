@@ -7,6 +7,7 @@ import {
   authenticateKey,
   type KnownKey,
   type Presented,
+  type Rights,
   type Verdict,
   verdictOf,
 } from '../tokens/index.ts'
@@ -29,7 +30,7 @@ export interface Allowed {
 /** Who calls: a key, by its pair or by a token of it. */
 interface Holder {
   readonly key: KnownKey
-  readonly tokenScope: readonly string[] | undefined
+  readonly tokenScope: string | undefined
 }
 
 /**
@@ -56,17 +57,19 @@ function holderOf(deps: AuthenticationDeps, { presented, caller }: Call): Holder
 
 function ofToken(verdict: Verdict): Holder {
   if (!verdict.active) throw notActive(verdict)
-  return { key: verdict.key, tokenScope: verdict.token.scope.split(' ') }
+  return { key: verdict.key, tokenScope: verdict.token.scope }
 }
 
 const ofPair = (key: KnownKey): Holder => ({ key, tokenScope: undefined })
 
 function decide(deps: AuthenticationDeps, call: Call, holder: Holder): Allowed | Promise<Allowed> {
-  const fault = faultOf(call, holder)
-  if (!fault) return allowed(deps, holder)
+  const { key, tokenScope } = holder
+  const rights = rightsOf(key, tokenScope)
+  const isAdmitted = key.admits(call.caller.plain)
+  if (isAdmitted && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
   // The scope of a token never changes: nothing that the store could say of its key would help.
-  if (holder.tokenScope && lackedBy(holder.tokenScope, call) && holder.key.admits(call.caller.plain))
-    throw fault
+  if (isAdmitted && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
+    throw faultOf(call, holder)!
   return decideAfresh(deps, call, holder)
 }
 
@@ -76,20 +79,32 @@ async function decideAfresh(deps: AuthenticationDeps, call: Call, { key }: Holde
   const holder = await holderOf(deps, call)
   const fault = faultOf(call, holder)
   if (fault) throw fault
-  return allowed(deps, holder)
+  return allowed(deps, holder.key, rightsOf(holder.key, holder.tokenScope))
 }
 
-function allowed(deps: AuthenticationDeps, { key, tokenScope }: Holder): Allowed {
+function allowed(deps: AuthenticationDeps, key: KnownKey, { text: scope }: Rights): Allowed {
   deps.uses.note(key)
-  return { key, scope: inForce(tokenScope ?? key.permissions, key.permissions) }
+  return { key, scope }
+}
+
+/** Clients ask for the same scopes again and again. */
+const RIGHTS_KEPT = 50
+
+function rightsOf({ rights, permissions }: KnownKey, tokenScope: string | undefined): Rights {
+  const known = rights.get(tokenScope)
+  if (known) return known
+  const scopes = tokenScope === undefined ? permissions : inForce(tokenScope.split(' '), permissions)
+  const found = { scopes, text: scopes.join(' ') }
+  if (rights.size < RIGHTS_KEPT) rights.set(tokenScope, found)
+  return found
 }
 
 /** What both the token and its key allow. Of `api` and `vouchers` that is `vouchers`, whichever of them has which. */
-function inForce(held: readonly string[], permissions: readonly Scope[]): string {
+function inForce(held: readonly string[], permissions: readonly Scope[]): readonly string[] {
   const both = held.filter((scope) => covers(permissions, scope as Scope))
   if (both.length < held.length)
     both.push(...permissions.filter((scope) => !both.includes(scope) && covers(held, scope)))
-  return both.join(' ')
+  return both
 }
 
 const lackedBy = (held: readonly string[], { needed }: Call): Scope | undefined =>
@@ -103,8 +118,8 @@ function faultOf(call: Call, { key, tokenScope }: Holder): Problem | undefined {
       call.caller.plain,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
-  const byToken = tokenScope && lackedBy(tokenScope, call)
-  if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope.join(' ')}.`)
+  const byToken = tokenScope === undefined ? undefined : lackedBy(tokenScope.split(' '), call)
+  if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope}.`)
   const byKey = lackedBy(key.permissions, call)
   if (byKey) return insufficient(key, call, byKey, `Its API key is permitted: ${key.permissions.join(' ')}.`)
   return undefined

@@ -67,7 +67,8 @@ export function gatewayRoutes(app: App, deps: Deps): void {
   function authorize(request: Asked): QuickAnswer | Promise<QuickAnswer> {
     try {
       const presented = presentedCredential(request)
-      const decision = authorizeCall(deps, { ...questionOf(request.raw), presented, caller: request.caller })
+      const { needed, what } = questionOf(request.raw)
+      const decision = authorizeCall(deps, { presented, caller: request.caller, needed, what })
       return decision instanceof Promise ? decision.then(pass, refuse) : pass(decision)
     } catch (error) {
       return refuse(error)

@@ -100,11 +100,10 @@ export class KeyUses {
     this.#clock = clock
   }
 
-  note(key: KnownKey): void {
-    const { id, project_id: projectId } = key.row
-    const use = this.#uses.get(id)
-    if (use) use.at = this.#clock.now()
-    else this.#uses.set(id, { projectId, id, at: this.#clock.now() })
+  /** The first use since the last writing counts: seconds matter to nobody, and every request comes here. */
+  note({ row }: KnownKey): void {
+    if (this.#uses.has(row.id)) return
+    this.#uses.set(row.id, { projectId: row.project_id, id: row.id, at: this.#clock.now() })
   }
 
   async flush(db: Database): Promise<void> {

@@ -3,7 +3,7 @@ export { type AuthenticationDeps, addressRefused, authenticateKey, KeyUses } fro
 export { type Presented, presentedCredential } from './client-credentials.ts'
 export { TokenIssuer } from './issue-tokens.ts'
 export { removeOldTokens } from './janitor.worker.ts'
-export { type KnownKey, knownKey } from './known-key.ts'
+export { type KnownKey, knownKey, type Rights } from './known-key.ts'
 export { Memory } from './memory.ts'
 export { oauthRoutes } from './oauth.routes.ts'
 export { tokenRoutes } from './token.routes.ts'

@@ -10,8 +10,17 @@ export interface KnownKey {
   readonly admits: (address: string | null) => boolean
   /** Scopes as they were asked for and granted: clients ask for the same ones again and again. */
   readonly grants: Map<string, string>
+  /** What tokens of a scope may do with it now, once it has been worked out; and, under undefined, the key itself. */
+  readonly rights: Map<string | undefined, Rights>
   /** When it was read, on the monotonic clock. */
   readonly readAt: number
+}
+
+/** Of a token's scope what its key is permitted at present. */
+export interface Rights {
+  readonly scopes: readonly string[]
+  /** The same, as it is told. */
+  readonly text: string
 }
 
 const everyone = (): boolean => true
@@ -28,6 +37,7 @@ export function knownKey(row: ApiKeyRow, readAt: number): KnownKey {
     permissions: permissionsOf(row),
     admits: whitelist.length === 0 ? everyone : only(whitelist),
     grants: new Map(),
+    rights: new Map(),
     readAt,
   }
 }

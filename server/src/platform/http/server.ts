@@ -3,7 +3,7 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
-  ServerResponse,
+  type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -58,11 +58,8 @@ export interface Http {
 export function createHttp(deps: HttpDeps): Http {
   let stopping = false
   /** While stopping every answer is the last on its connection, also where the request came before. */
-  class Response extends ServerResponse {
-    override writeHead(...head: never[]): this {
-      if (stopping) this.shouldKeepAlive = false
-      return super.writeHead(...(head as never as [number]))
-    }
+  const beforeAnswer = (response: ServerResponse): void => {
+    if (stopping) response.shouldKeepAlive = false
   }
   const serve = (answer: RequestListener): Server =>
     createServer(
@@ -73,14 +70,13 @@ export function createHttp(deps: HttpDeps): Http {
         maxHeaderSize: HEADER_LIMIT_BYTES,
         // A missing Host is refused by a hook, since Node's own answer has no body.
         requireHostHeader: false,
-        ServerResponse: Response as never,
       },
       answer,
     ).setTimeout(SILENT_MS)
   const isTrusted = addressMatcher(deps.trustedProxies)
   const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
     callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
-  const lanes = new QuickLanes({ callerOf, formLimitBytes: FORM_LIMIT_BYTES })
+  const lanes = new QuickLanes({ callerOf, beforeAnswer, formLimitBytes: FORM_LIMIT_BYTES })
   const brokenRequests = createBrokenRequestAnswers(deps.publicUrl)
   const app = fastify({
     logger: false,
@@ -136,6 +132,10 @@ export function createHttp(deps: HttpDeps): Http {
     if (!request.is404) return done()
     reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
     beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
+  })
+  app.addHook('onSend', (_, reply, body, done) => {
+    beforeAnswer(reply.raw)
+    done(null, body)
   })
   brokenRequests.watch(app.server)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
