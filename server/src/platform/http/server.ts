@@ -19,6 +19,7 @@ import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
 import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
+import { cutWhoNeverRead } from './never-read.ts'
 import { QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
@@ -32,8 +33,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
-/** A connection on which nothing moves at all, such as a client that asks and never reads. */
-const SILENT_MS = 75_000
+/** A client that asks and never reads. */
+const NEVER_READ = { lookEveryMs: 15_000, silentMs: 60_000 }
 
 export interface HttpDeps extends HookDeps {
   readonly clock: Clock
@@ -72,7 +73,7 @@ export function createHttp(deps: HttpDeps): Http {
         requireHostHeader: false,
       },
       answer,
-    ).setTimeout(SILENT_MS)
+    )
   const isTrusted = addressMatcher(deps.trustedProxies)
   const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
     callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
@@ -138,6 +139,7 @@ export function createHttp(deps: HttpDeps): Http {
     done(null, body)
   })
   brokenRequests.watch(app.server)
+  cutWhoNeverRead(app.server, NEVER_READ)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
