@@ -16,14 +16,18 @@ export async function fillTokens(store: Store, each: number): Promise<void> {
   const filler = fillerOf(store)
   if (each > 0) {
     const first = Math.floor(Date.now() / 1000) + LEFT_SECONDS
-    const columns = 'insert into tokens (project_id, digest, key_id, epoch, scope, expires_at)'
-    const select = (digest: string) =>
-      `select k.project_id, ${digest}, k.id, k.epoch, '${SCOPE}', (${first} + n.i * ${TOKEN_SECONDS - LEFT_SECONDS} / ${each}) * cast(1000 as bigint)`
+    const expiry = `(${first} + n.i * ${TOKEN_SECONDS - LEFT_SECONDS} / ${each}) * cast(1000 as bigint)`
+    const issued = `${expiry} - ${TOKEN_SECONDS * 1000}`
+    const insert = (digest: string, from: string) =>
+      `insert into tokens (project_id, digest, key_id, epoch, scope, expires_at)
+        select k.project_id, ${digest}, k.id, k.epoch, '${SCOPE}', ${expiry} from ${from} cross join api_keys k order by n.i`
     await filler.run(
       `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${each - 1})
-        ${columns} ${select('randomblob(32)')} from n cross join api_keys k`,
-      `${columns} ${select("sha256(convert_to(gen_random_uuid()::text, 'UTF8'))")}
-        from generate_series(0, ${each - 1}) as n(i) cross join api_keys k order by n.i`,
+        ${insert(`unhex(format('%012x', ${issued}) || hex(randomblob(32)))`, 'n')}`,
+      insert(
+        `decode(lpad(to_hex(${issued}), 12, '0'), 'hex') || sha256(convert_to(gen_random_uuid()::text, 'UTF8'))`,
+        `generate_series(0, ${each - 1}) as n(i)`,
+      ),
     )
     await takeCredits(filler, each)
   }

@@ -25,9 +25,10 @@ export async function withTimedJeton<T>(store: Store, work: (jeton: TimedJeton) 
   let now = Date.now()
   const setStoreTime = storeClock(store)
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...store.env, TEST_NOW: String(now) }
+  // The store first: a process that read its real time would run ahead of it from then on.
+  await setStoreTime.set(now)
   const { child, url } = await start(env)
   try {
-    await setStoreTime.set(now)
     async function advance(ms: number): Promise<void> {
       now += ms
       const answer = heard(child)

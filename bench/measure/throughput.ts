@@ -26,7 +26,7 @@ export const YARDSTICK: SubjectName = 'bare-fastify'
 export const isAtGateway = (name: SubjectName): boolean => name.startsWith('jeton') || name.startsWith('bare')
 
 /** A measurement is cut into so many, with the bare route before and after each: what disturbs one disturbs the other. */
-const SLICES = 3
+const SLICES = 5
 export const slicesOf = (seconds: number) => {
   const slices = Math.min(SLICES, seconds)
   return { slices, seconds: Math.ceil(seconds / slices) }
