@@ -29,16 +29,20 @@ const MEMORY = [
   '--no-allocation-site-pretenuring',
 ]
 const args = process.argv.slice(2)
+const major = Number(process.versions.node.split('.')[0])
 
-/** Only what runs for long, and nobody's own choice is overruled. Whoever has a channel to us would lose it. */
+/**
+ * Only what runs for long, and nobody's own choice is overruled. Only the Node that was measured: to another a flag may be
+ * unknown. Whoever has a channel to us would lose it.
+ */
 function becomesItselfAgain() {
   const command = args.find((arg) => !arg.startsWith('-'))
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
   const isDue = (command === 'serve' || command === 'worker') && !given.includes('semi-space')
-  return isDue && process.platform !== 'win32' && process.channel === undefined
+  return isDue && major === NEEDED && process.platform !== 'win32' && process.channel === undefined
 }
 
-if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+if (major >= NEEDED) {
   if (becomesItselfAgain())
     process.execve(
       process.execPath,

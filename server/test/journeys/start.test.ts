@@ -400,6 +400,24 @@ describe('what keeps it from starting is said in one line, with what to do, and 
 })
 
 describe('the launcher', () => {
+  /** How a process was started, as Linux tells it. */
+  const startedWith = ({ child }: Running) => readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0')
+
+  test.runIf(process.platform === 'linux')(
+    'has memory kept as measured, in the very process that was started',
+    async () => {
+      const running = await start(newHome())
+      expect(startedWith(running)).toEqual(
+        expect.arrayContaining(['--max-semi-space-size=8', '--no-allocation-site-pretenuring', 'serve']),
+      )
+    },
+  )
+
+  test.runIf(process.platform === 'linux')('has it kept as somebody says, where they do', async () => {
+    const running = await start(newHome(), { NODE_OPTIONS: '--max-semi-space-size=32' })
+    expect(startedWith(running).join(' ')).not.toContain('semi-space')
+  })
+
   /** As an old Node would run it: the program asks for the version and for nothing else of it. */
   const asNode = (version: string) => [
     '--import',
