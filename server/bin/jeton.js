@@ -60,7 +60,7 @@ if (major >= NEEDED) {
     )
     process.exit(78)
   }
-  const child = spawn(node, [...MEMORY, fileURLToPath(import.meta.url), ...args], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...args], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 128 : 1)))
 }

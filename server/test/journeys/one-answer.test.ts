@@ -51,6 +51,16 @@ test('what is no HTTP after a request that is being worked on is answered after 
   expect(heard.indexOf('"status":"live"')).toBeLessThan(heard.indexOf('invalid_payload'))
 })
 
+test('a request that breaks off behind one that is being worked on is answered after it', async () => {
+  const form = `${HOST}Content-Type: application/x-www-form-urlencoded\r\n`
+  const first = `POST /v1/oauth/token HTTP/1.1\r\n${form}X-App-Id: x\r\nX-App-Token: y\r\nContent-Length: 4\r\n\r\na=bc`
+  const broken = `POST /v1/oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`
+  const heard = await conversation([first + broken])
+  expect(statusesIn(heard)).toEqual(['401', '400'])
+  const third = await conversation([`GET /health/live HTTP/1.1\r\n${HOST}\r\n${first}${broken}`])
+  expect(statusesIn(third)).toEqual(['200', '401', '400'])
+})
+
 test('a body that breaks off while it is waited for is answered once, as broken', async () => {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
   const heard = await conversation([

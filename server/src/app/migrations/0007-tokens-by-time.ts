@@ -10,6 +10,9 @@ export const tokensByTime: Migration = {
   name: '0007-tokens-by-time',
   async up(db, types) {
     await sql`delete from tokens`.execute(db)
+    // Whoever was full is so no more.
+    await sql`update projects set full_until = null`.execute(db)
+    await sql`update api_keys set full_until = null`.execute(db)
     if (types.bytes !== 'blob') return
     await db.schema.dropIndex('tokens_expiry').execute()
     await db.schema.createIndex('tokens_expiry').on('tokens').columns(['expires_at', 'digest']).execute()

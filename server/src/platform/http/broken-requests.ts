@@ -47,6 +47,9 @@ export function createBrokenRequestAnswers(publicUrl: () => string) {
     },
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
       const response = latest.get(socket)
+      // The answer whose turn it is; Node has no other name for it.
+      const { _httpMessage: first } = socket as { _httpMessage?: ServerResponse | null }
+      if (first && first !== response) return void first.once('close', () => this.answer(error, socket))
       const request = response?.req
       const answered = () => {
         if (request?.complete === false) socket.destroySoon()

@@ -63,3 +63,16 @@ test('who has read is left alone, for as long as connections are kept', async ()
   await wait(TIMES.silentMs * 3)
   expect(await connections()).toBe(1)
 })
+
+test('who never closes after we have is cut off', async () => {
+  await serve(Buffer.from('short'))
+  server.on('clientError', (_, socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  const { port } = server.address() as AddressInfo
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  clients.push(client)
+  client.on('error', () => undefined).resume()
+  client.write('this is no HTTP\r\n\r\n')
+  await once(client, 'end')
+  expect(await connections()).toBe(1)
+  await expect.poll(connections).toBe(0)
+})

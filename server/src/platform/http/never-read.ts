@@ -7,9 +7,9 @@ interface Times {
 }
 
 /**
- * Cuts off clients that ask and never read their answers. A timer on each connection would have to be wound up at every
- * request; so connections with something unsent are looked for now and then, and only these get one. It runs while
- * nothing moves at all, so whoever reads slowly is served.
+ * Cuts off clients that ask and never read their answers, or never close where we have. A timer on each connection would
+ * have to be wound up at every request; so such connections are looked for now and then, and only these get one. It runs
+ * while nothing moves at all, so whoever reads slowly is served.
  */
 export function cutWhoNeverRead(server: Server, { lookEveryMs, silentMs }: Times): void {
   const sockets = new Set<Socket>()
@@ -18,8 +18,10 @@ export function cutWhoNeverRead(server: Server, { lookEveryMs, silentMs }: Times
     socket.once('close', () => sockets.delete(socket))
   })
   const looking = setInterval(() => {
-    for (const socket of sockets)
-      if (socket.writableLength > 0 && socket.timeout !== silentMs) socket.setTimeout(silentMs)
+    for (const socket of sockets) {
+      const waitsForClient = socket.writableLength > 0 || socket.writableEnded
+      if (waitsForClient && socket.timeout !== silentMs) socket.setTimeout(silentMs)
+    }
   }, lookEveryMs).unref()
   server.once('close', () => clearInterval(looking))
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Form, parseForm } from './bodies.ts'
 import type { CallerAddress } from './caller-address.ts'
@@ -97,18 +97,27 @@ export class QuickLanes {
     return this.#refused.get(raw)
   }
 
-  /** To be put before Fastify's own handler. */
-  before =
-    (fastify: Handler): Handler =>
-    (raw, response) => {
+  /** From here on requests come here first, and to Fastify, which has listened alone so far, with what is not for us. */
+  standBefore(server: Server): void {
+    const [fastify] = server.listeners('request') as [Handler]
+    server.off('request', fastify)
+    server.on('request', (raw, response) => {
       const lane = this.#laneOf(raw)
-      if (!lane) return fastify(raw, response)
+      if (!lane) return void fastify(raw, response)
       const exchange = { lane, raw, response, fastify, began: performance.now() }
-      if (!lane.takesForm) return this.#answer(exchange)
-      const chunks: Buffer[] = []
-      raw.on('data', (chunk: Buffer) => chunks.push(chunk))
-      raw.on('end', () => this.#answer(exchange, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
-    }
+      if (lane.takesForm) this.#read(exchange)
+      else this.#answer(exchange)
+    })
+  }
+
+  /** A form that breaks off never ends: the client is told as of any request that is broken, if it is still there. */
+  #read(exchange: Exchange): void {
+    const chunks: Buffer[] = []
+    exchange.raw.on('data', (chunk: Buffer) => chunks.push(chunk))
+    exchange.raw.on('end', () =>
+      this.#answer(exchange, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
+    )
+  }
 
   #laneOf(raw: IncomingMessage): Lane | undefined {
     const lane = this.#lanes.get(raw.url!)
@@ -124,9 +133,10 @@ export class QuickLanes {
 
   #answer(exchange: Exchange, body?: Buffer): void {
     const { lane, raw } = exchange
-    const asked = new PlainRequest(raw, this.#deps.callerOf(raw))
+    const asked = new PlainRequest(raw)
     let answer: QuickAnswer | Promise<QuickAnswer>
     try {
+      asked.caller = this.#deps.callerOf(raw)
       lane.check(raw)
       if (body) asked.body = parseForm(body)
       answer = lane.quick(asked)
@@ -142,11 +152,17 @@ export class QuickLanes {
     else this.#send(exchange, asked, answer)
   }
 
-  #send({ lane, raw, response, began }: Exchange, asked: Asked, { headers, text }: QuickAnswer): void {
+  #send(exchange: Exchange, asked: Asked, { headers, text }: QuickAnswer): void {
+    const { lane, raw, response, began } = exchange
     const id = newRequestId()
     this.#deps.beforeAnswer(response)
     const own = ['x-request-id', id, ...lane.headers, ...headers, 'content-length', String(text.length)]
-    response.writeHead(200, own)
+    try {
+      response.writeHead(200, own)
+    } catch (fault) {
+      this.#refuse(exchange, asked, fault)
+      return
+    }
     // For ASCII the same bytes as UTF-8, without a look at each.
     response.end(text, 'latin1')
     const { caller, note } = asked
@@ -159,17 +175,18 @@ export class QuickLanes {
   }
 }
 
+const NOBODY: CallerAddress = { plain: null, socket: 'unknown', forwarded: null }
+
 class PlainRequest implements Asked {
   readonly raw: IncomingMessage
   readonly headers: IncomingHttpHeaders
-  readonly caller: CallerAddress
+  caller = NOBODY
   body: Form | undefined = undefined
   note: string | undefined = undefined
 
-  constructor(raw: IncomingMessage, caller: CallerAddress) {
+  constructor(raw: IncomingMessage) {
     this.raw = raw
     this.headers = raw.headers
-    this.caller = caller
   }
 }
 

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -62,18 +56,6 @@ export function createHttp(deps: HttpDeps): Http {
   const beforeAnswer = (response: ServerResponse): void => {
     if (stopping) response.shouldKeepAlive = false
   }
-  const serve = (answer: RequestListener): Server =>
-    createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        maxHeaderSize: HEADER_LIMIT_BYTES,
-        // A missing Host is refused by a hook, since Node's own answer has no body.
-        requireHostHeader: false,
-      },
-      answer,
-    )
   const isTrusted = addressMatcher(deps.trustedProxies)
   const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
     callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
@@ -84,7 +66,14 @@ export function createHttp(deps: HttpDeps): Http {
     genReqId: newRequestId,
     requestIdHeader: false,
     bodyLimit: JSON_LIMIT_BYTES,
-    serverFactory: (fastify) => serve(lanes.before(fastify)),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A missing Host is refused by a hook, since Node's own answer has no body.
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+      requireHostHeader: false,
+    },
     // While stopping, requests that still arrive on an open connection are served, not turned away.
     return503OnClosing: false,
     forceCloseConnections: false,
@@ -93,6 +82,7 @@ export function createHttp(deps: HttpDeps): Http {
     frameworkErrors: (error, request, reply) => {
       // Fastify makes these requests without what we add to all others.
       Object.defineProperty(request, 'caller', { value: callerOf(request.raw) })
+      beforeAnswer(reply.raw)
       answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -138,6 +128,7 @@ export function createHttp(deps: HttpDeps): Http {
     beforeAnswer(reply.raw)
     done(null, body)
   })
+  lanes.standBefore(app.server)
   brokenRequests.watch(app.server)
   cutWhoNeverRead(app.server, NEVER_READ)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
