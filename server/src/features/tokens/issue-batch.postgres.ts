@@ -1,4 +1,4 @@
-import type { SqlConnection } from '../../platform/database/index.ts'
+import { BY_KEY, type SqlConnection } from '../../platform/database/index.ts'
 import { type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
@@ -15,7 +15,9 @@ const LOCK_KEYS = `select 1 from api_keys where project_id = any($1::text[]) and
 
 /**
  * Grants as many as there are credits for, in the order of arrival, and returns what it found for every request whose
- * key still has the version it was checked against. `jeton_now()` is the one clock.
+ * key still has the version it was checked against. `jeton_now()` is the one clock. Projects and keys are looked up one
+ * by one (`offset 0` keeps the planner from anything else): of small tables it would go through all rows for each
+ * request, and keep to that when they have grown.
  */
 const GRANT = `
 with asked as (
@@ -30,31 +32,36 @@ fresh as (
     case when k.token_limit is not null then k.credits end as key_credits, k.full_until as key_full_until,
     row_number() over (partition by a.project_id, a.key_id order by a.n) as place_of_key
   from asked a
-  join projects p on p.id = a.project_id and p.deleted_at is null
-  join api_keys k on k.project_id = a.project_id and k.id = a.key_id and k.version = a.version and k.state = 'active'
+  cross join lateral (select * from projects where id = a.project_id and deleted_at is null offset 0) p
+  cross join lateral (
+    select * from api_keys
+    where project_id = a.project_id and id = a.key_id and version = a.version and state = 'active' offset 0
+  ) k
   where ${MARKED('$7')}
 ),
-within_key as (
-  select *, row_number() over (partition by project_id order by n) as place_of_project
-  from fresh where key_credits is null or place_of_key <= key_credits
+placed as (
+  select f.*, r.within_key, count(*) filter (where r.within_key) over (partition by project_id order by n) as place_of_project
+  from fresh f cross join lateral (select key_credits is null or place_of_key <= key_credits as within_key) r
 ),
-granted as (select * from within_key where place_of_project <= project_credits),
+decided as (select *, within_key and place_of_project <= project_credits as granted from placed),
 inserted as (
   insert into tokens (project_id, digest, key_id, epoch, scope, expires_at, revoked_at)
-  select project_id, digest, key_id, epoch, scope, clock.now / 1000 * 1000 + ${LIFETIME_MS}, null from granted, clock
+  select project_id, digest, key_id, epoch, scope, clock.now / 1000 * 1000 + ${LIFETIME_MS}, null
+  from decided, clock where granted
 ),
 from_projects as (
   update projects p set credits = p.credits - g.count
-  from (select project_id, count(*) as count from granted group by project_id) g where p.id = g.project_id
+  from (select project_id, count(*) as count from decided where granted group by project_id) g where p.id = g.project_id
 ),
 from_keys as (
   update api_keys k set credits = k.credits - g.count
-  from (select project_id, key_id, count(*) as count from granted where key_credits is not null group by project_id, key_id) g
+  from (
+    select project_id, key_id, count(*) as count from decided where granted and key_credits is not null group by project_id, key_id
+  ) g
   where k.project_id = g.project_id and k.id = g.key_id
 )
-select f.n, f.epoch, clock.now, g.n is not null as granted,
-  f.key_credits is not null and f.place_of_key > f.key_credits as key_is_full, f.project_full_until, f.key_full_until
-from fresh f cross join clock left join granted g on g.n = f.n`
+select n, epoch, clock.now, granted, not within_key as key_is_full, project_full_until, key_full_until
+from decided cross join clock`
 
 /**
  * Restores the credits of holders that have run out, and notes when their oldest token expires: whoever this batch still
@@ -89,6 +96,7 @@ async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean)
   const mark = Buffer.from(digests.buffer, 0, 16).toString('hex')
   const before = [
     sql.send('begin'),
+    sql.send(BY_KEY),
     sql.send(LOCK_PROJECTS, [projectIds, mark]),
     sql.send(LOCK_KEYS, [projectIds, keyIds]),
   ]
