@@ -9,7 +9,8 @@ import type { Engine, Store } from '../stores.ts'
 import { type Bench, median } from './load-subject.ts'
 
 export const DESTINATIONS = [1, 10, 1_000] as const
-const DELIVERIES = 20_000
+/** So many that the start, while code is still being compiled, is a small part. */
+const DELIVERIES = 60_000
 const DELIVERIES_QUICK = 4_000
 /** As many as one destination gets when all goes well. */
 const CONNECTIONS = 64

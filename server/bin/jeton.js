@@ -19,26 +19,29 @@ function broughtAlong() {
 
 /**
  * How V8 keeps memory, which it only asks at its start. The young generation small: it stays in the processor's cache, and
- * 100 MB less are held. The old one grows by half before it is looked through. And no objects of a request among the old
- * ones from the start: each would keep everything else of its request alive until the next full collection.
+ * 100 MB less are held; larger where all that is done is sending, so that sends end before they are taken for old. The old
+ * one grows by half before it is looked through. And no objects of a request among the old ones from the start: each would
+ * keep everything else of its request alive until the next full collection.
  */
-const MEMORY = [
-  '--min-semi-space-size=8',
-  '--max-semi-space-size=8',
+const memory = (youngMegabytes) => [
+  `--min-semi-space-size=${youngMegabytes}`,
+  `--max-semi-space-size=${youngMegabytes}`,
   '--heap-growing-percent=50',
   '--no-allocation-site-pretenuring',
 ]
+/** What runs for long. */
+const MEMORY = { serve: memory(8), worker: memory(32) }
 const args = process.argv.slice(2)
+const command = args.find((arg) => !arg.startsWith('-'))
 const major = Number(process.versions.node.split('.')[0])
 
 /**
- * Only what runs for long, and nobody's own choice is overruled. Only the Node that was measured: to another a flag may be
- * unknown. Whoever has a channel to us would lose it.
+ * Nobody's own choice is overruled. Only the Node that was measured: to another a flag may be unknown. Whoever has a channel
+ * to us would lose it.
  */
 function becomesItselfAgain() {
-  const command = args.find((arg) => !arg.startsWith('-'))
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
-  const isDue = (command === 'serve' || command === 'worker') && !given.includes('semi-space')
+  const isDue = Object.hasOwn(MEMORY, command ?? '') && !given.includes('semi-space')
   return isDue && major === NEEDED && process.platform !== 'win32' && process.channel === undefined
 }
 
@@ -46,7 +49,7 @@ if (major >= NEEDED) {
   if (becomesItselfAgain())
     process.execve(
       process.execPath,
-      [process.execPath, ...MEMORY, ...process.execArgv, fileURLToPath(import.meta.url), ...args],
+      [process.execPath, ...MEMORY[command], ...process.execArgv, fileURLToPath(import.meta.url), ...args],
       process.env,
     )
   // Compiled code is kept between starts: sooner ready, and the type stripper is not even loaded. Threads read the variable.

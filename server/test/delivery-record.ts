@@ -6,7 +6,7 @@ import type {
   DeliveryTables,
   PublicationRow,
 } from '../src/features/deliveries/delivery.ts'
-import { makeDelivery } from '../src/features/deliveries/fan-out.ts'
+import { makeDelivery } from '../src/features/deliveries/make-delivery.ts'
 import { type EventRow, insertEvent, newEventId } from '../src/features/events/index.ts'
 import type { DestinationRow, DestinationTables } from '../src/features/webhooks/index.ts'
 import { newId, randomBytes } from '../src/platform/secrets.ts'

@@ -37,6 +37,35 @@ export async function insertAllOnPostgres<Table extends 'deliveries' | 'publicat
   )
 }
 
+/** Destinations of these projects that have something to send which is due. */
+export async function listBehind(
+  reader: Reader,
+  projectIds: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  const rows = await reader
+    .read<DeliveryTables & DestinationTables>()
+    .selectFrom('destinations as d')
+    .select('d.id')
+    .where('d.project_id', 'in', projectIds)
+    .where('d.deleted_at', 'is', null)
+    .where(
+      // The first of its queue: one seek. That one exists, PostgreSQL would find out in its own way.
+      ({ selectFrom }) =>
+        selectFrom('deliveries as x')
+          .select('x.next_attempt_at')
+          .where('x.status', '=', sql.lit('pending'))
+          .whereRef('x.project_id', '=', 'd.project_id')
+          .whereRef('x.destination_id', '=', 'd.id')
+          .orderBy('x.next_attempt_at')
+          .limit(1),
+      '<=',
+      now,
+    )
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** What was held goes out once its destination is enabled, also what would have waited for its next time. In small transactions. */
 export async function releaseHeld(db: Database): Promise<boolean> {
   const released = await listReleased(db)

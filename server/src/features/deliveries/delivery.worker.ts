@@ -17,13 +17,22 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
     { clock, log },
     { name: 'delivery', everyMs: POLL_EVERY_MS, run: () => dispatcher.run() },
   )
+  function look(): void {
+    dispatcher.look()
+    sending.soon()
+  }
   let stopped = false
   /** Sending begins with the first batch, not after the last. */
   async function fanOutAll(): Promise<void> {
-    while (!stopped && (await fanOut(deps)) > 0) sending.soon()
+    while (!stopped) {
+      const { events, left } = await fanOut({ ...deps, outlet: dispatcher })
+      if (events === 0) return
+      if (left > 0) look()
+      await dispatcher.untilRoom()
+    }
   }
   async function release(): Promise<void> {
-    if (await releaseHeld(db)) sending.soon()
+    if (await releaseHeld(db)) look()
   }
   const fanning = startPeriodic({ clock, log }, { name: 'fan-out', everyMs: POLL_EVERY_MS, run: fanOutAll })
   const releasing = startPeriodic({ clock, log }, { name: 'release', everyMs: POLL_EVERY_MS, run: release })
@@ -32,7 +41,7 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
   const stopWakes = [
     db.onWake(EVENTS_WRITTEN, fanning.soon),
     db.onWake(DESTINATIONS_CHANGED, releasing.soon),
-    db.onWake(DELIVERIES_DUE, sending.soon),
+    db.onWake(DELIVERIES_DUE, look),
   ]
   return {
     async stop() {

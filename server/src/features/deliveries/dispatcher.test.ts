@@ -109,6 +109,10 @@ eachEngine((engine) => {
     const { dispatcher, exchanges } = await prepared(WALK_MOST + 100, 9e15)
     await dispatcher.run()
     expect(exchanges()).toBe(2)
+    // Nothing says that something has fallen due since.
+    await dispatcher.run()
+    expect(exchanges()).toBe(2)
+    dispatcher.look()
     await dispatcher.run()
     expect(exchanges()).toBe(4)
   })

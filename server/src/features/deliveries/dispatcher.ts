@@ -4,12 +4,14 @@ import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
-import { type DestinationId, type ExchangeOutput, LEASE_MS } from './exchange.ts'
+import { type Claim, type DestinationId, type ExchangeOutput, LEASE_MS } from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
-import { payloadOf } from './payload.ts'
+import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { type Ended, fortunesOf, type Sending, settled } from './settlement.ts'
-import { Shares } from './shares.ts'
+import { type Place, Shares } from './shares.ts'
+import { WaitingSends } from './waiting-sends.ts'
+import { Walk } from './walk.ts'
 
 /** A send takes up to 10 s: a claim that arrives with less than this left of its lease is not begun. */
 const LEASE_LEFT_LEAST_MS = 12_000
@@ -32,16 +34,20 @@ const TYPICAL_BYTES = 8 * 1024
  * What has ended is settled once it is this part of what was claimed, or after this long: while others are under way, a
  * commit that waits a moment serves many more.
  */
-const GATHER_PART = 1 / 4
+const GATHER_PART = 1 / 2
 const GATHER_MS = 25
 
-const FROM_THE_START: DestinationId = { project_id: '', id: '' }
+/**
+ * Fanning out pauses while so many wait, or due ones are left in the store, so that what comes goes on being sent without
+ * being claimed first; but only so long, since there are others to be told.
+ */
+const WAITING_ENOUGH = 512
+const PAUSE_MOST_MS = 100
 
-interface Waiting {
+/** A delivery that is written as claimed, for which a place is kept. */
+export interface Kept {
   readonly sending: Sending
-  readonly body: string
-  /** By the monotonic clock. */
-  readonly until: number
+  readonly place: Place
 }
 
 export interface DeliveryDeps {
@@ -64,10 +70,8 @@ export class Dispatcher {
   readonly #shares = new Shares()
   readonly #measure: (sending: Sending, result: SendResult, now: number) => void
   #ended: Ended[] = []
-  /** Claimed ahead, by destination, oldest first. */
-  readonly #waiting = new Map<string, Waiting[]>()
-  #after = FROM_THE_START
-  #lapFromTheStart = true
+  readonly #waiting = new WaitingSends()
+  readonly #walk = new Walk()
   #bytesInFlight = 0
   /** The longest of the last claim. */
   #bodyBytes = TYPICAL_BYTES
@@ -75,6 +79,8 @@ export class Dispatcher {
   /** The store's clock, less the monotonic one. */
   #storeOffset = 0
   #gathering: NodeJS.Timeout | undefined
+  /** Ends a pause of the fan-out. */
+  #resume: () => void = () => undefined
   /** Called when what has ended should be settled. */
   onEnded: () => void = () => undefined
 
@@ -87,14 +93,75 @@ export class Dispatcher {
 
   /** Until one look at every queue has found nothing more that there is room for. */
   async run(): Promise<void> {
-    this.#dropAllLate()
+    this.#dropLate()
+    const looks = this.#walk.mayFind(this.#deps.clock.monotonic())
     let mayFindMore: boolean
-    do mayFindMore = await this.#exchange(this.#room())
+    do mayFindMore = await this.#exchange(looks ? this.#room() : 0)
     while (!this.#stopping && mayFindMore)
+  }
+
+  /** Something has fallen due: the next run looks for it. */
+  look(): void {
+    this.#walk.look()
+  }
+
+  /** A place for a delivery that is about to be written, if there is one: it is then written as claimed. */
+  keep(sending: Sending): Kept | undefined {
+    if (this.#stopping || !this.#deps.maySend || this.#bytesInFlight >= BYTES_MOST) return undefined
+    const place = this.#shares.reserve(sending.destination)
+    if (!place) return undefined
+    this.#bytesInFlight += lengthOf(sending)
+    return { sending, place }
+  }
+
+  /** Whether it is worth a moment's waiting until there is a place. */
+  isFull(destination: DestinationId): boolean {
+    return this.#shares.isFull(destination)
+  }
+
+  /** They are written, by a store whose time was `now` when the monotonic clock showed `at`. */
+  beginKept(kept: readonly Kept[], { now, at }: { now: number; at: number }): void {
+    const { clock } = this.#deps
+    this.#storeOffset = now - at
+    if (clock.monotonic() - at > LEASE_MS - LEASE_LEFT_LEAST_MS) {
+      this.letGo(kept)
+      return
+    }
+    for (const { sending, place } of kept) {
+      if (place === 'in flight') void this.#send(sending)
+      else this.#wait(sending)
+    }
+    // Those whose place they waited for may have ended meanwhile.
+    for (const { sending, place } of kept) if (place === 'waiting') this.#beginWaiting(sending.destination)
+  }
+
+  /** They are not: what was written nevertheless falls due when its lease ends. */
+  letGo(kept: readonly Kept[]): void {
+    for (const { sending, place } of kept) {
+      this.#bytesInFlight -= lengthOf(sending)
+      this.#shares.letGo(sending.destination, place)
+    }
+  }
+
+  get #mayFanOut(): boolean {
+    return this.#stopping || (!this.#walk.isBehind && this.#shares.waiting < WAITING_ENOUGH)
+  }
+
+  /** Until there is room for more to be sent at once. */
+  async untilRoom(): Promise<void> {
+    if (this.#mayFanOut) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PAUSE_MOST_MS)
+      this.#resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   stopClaiming(): void {
     this.#stopping = true
+    this.#resume()
   }
 
   #room(): number {
@@ -121,38 +188,38 @@ export class Dispatcher {
     const ended = this.#ended
     if (most === 0 && ended.length === 0) return false
     this.#ended = []
-    const claimId = newId(random, '')
+    const rooms = most > 0 ? this.#shares.rooms() : []
+    const claim: Claim = {
+      id: newId(random, ''),
+      most,
+      share: this.#shares.share,
+      rooms,
+      after: this.#walk.after,
+    }
     const askedAt = clock.monotonic()
-    const out = await this.#exchangeWithStore(ended, { id: claimId, most }).catch((error) => {
+    const out = await this.#exchangeWithStore(ended, claim).catch((error) => {
       // Kept for the next round: the sends have happened, whether the store knows or not.
       this.#ended.push(...ended)
       throw error
     })
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
-    if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claimId)
-    const mayFindMore = most > 0 && this.#goOn(out.next)
+    if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
+    const goesOn = most > 0 && this.#walk.saw({ claim, out, at: askedAt, isLimited: this.#isLimited })
+    if (this.#mayFanOut) this.#resume()
     await this.#disable(ended)
-    return mayFindMore
+    return goesOn && this.#room() > 0
   }
 
-  /** Where the next walk begins. False after one from the first queue to the last: who is due then has no room. */
-  #goOn(next: DestinationId | null): boolean {
-    if (this.#after === FROM_THE_START) this.#lapFromTheStart = true
-    this.#after = next ?? FROM_THE_START
-    if (next !== null) return this.#room() > 0
-    const sawAll = this.#lapFromTheStart
-    this.#lapFromTheStart = false
-    return !sawAll && this.#room() > 0
-  }
+  readonly #isLimited = (destination: DestinationId): boolean => this.#shares.isLimited(destination)
 
-  #exchangeWithStore(ended: readonly Ended[], claim: { id: string; most: number }): Promise<ExchangeOutput> {
+  #exchangeWithStore(ended: readonly Ended[], claim: Claim): Promise<ExchangeOutput> {
     const { db, clock } = this.#deps
     return exchange(db, {
       now: clock.now(),
       settlements: ended.map(({ settlement }) => settlement),
       ...fortunesOf(ended),
-      claim: { ...claim, share: this.#shares.share, rooms: this.#shares.rooms(), after: this.#after },
+      claim,
     })
   }
 
@@ -165,72 +232,61 @@ export class Dispatcher {
       const destination = destinationOf.get(delivery.destination_id)
       // Removed between the claim and the reading: there is nothing left to send.
       if (!event || !destination) continue
-      const body = payloadOf(delivery, event.data)
-      longest = Math.max(longest, body.length)
-      this.#bytesInFlight += body.length
       const sending = { claimId, delivery, event, destination }
-      if (this.#shares.mayBegin(destination)) void this.#send(sending, body)
-      else this.#wait(sending, body)
+      const length = lengthOf(sending)
+      longest = Math.max(longest, length)
+      this.#bytesInFlight += length
+      if (this.#shares.mayBegin(destination)) {
+        this.#shares.begin(destination)
+        void this.#send(sending)
+      } else {
+        this.#shares.wait(destination, 1)
+        this.#wait(sending)
+      }
     }
     if (longest > 0) this.#bodyBytes = longest
   }
 
-  #wait(sending: Sending, body: string): void {
-    const { destination } = sending
-    const waiting = this.#waiting.get(destination.id) ?? []
-    this.#waiting.set(destination.id, waiting)
-    waiting.push({ sending, body, until: this.#deps.clock.monotonic() + WAIT_MOST_MS })
-    this.#shares.wait(destination, 1)
+  #wait(sending: Sending): void {
+    this.#waiting.add(sending, this.#deps.clock.monotonic() + WAIT_MOST_MS)
   }
 
   #beginWaiting(destination: DestinationId): void {
-    const waiting = this.#waiting.get(destination.id)
-    if (!waiting) return
-    this.#dropLate(waiting)
-    while (waiting.length > 0 && this.#shares.mayBegin(destination)) {
-      const { sending, body } = waiting.shift()!
+    this.#dropLate([destination.id])
+    while (this.#shares.mayBegin(destination)) {
+      const sending = this.#waiting.take(destination.id)
+      if (!sending) return
       this.#shares.wait(destination, -1)
-      void this.#send(sending, body)
+      this.#shares.begin(destination)
+      void this.#send(sending)
     }
-    if (waiting.length === 0) this.#waiting.delete(destination.id)
   }
 
-  /** What has waited too long falls due again by itself, when its lease ends. */
-  #dropLate(waiting: Waiting[]): void {
-    const now = this.#deps.clock.monotonic()
-    while (waiting.length > 0 && waiting[0]!.until <= now) {
-      const { sending, body } = waiting.shift()!
+  /** What has waited too long falls due again by itself, when its lease ends: also of a destination that hangs. */
+  #dropLate(of?: readonly string[]): void {
+    for (const sending of this.#waiting.takeLate(this.#deps.clock.monotonic(), of)) {
       this.#shares.wait(sending.destination, -1)
-      this.#bytesInFlight -= body.length
-    }
-  }
-
-  /** Also where a destination hangs, and none of its sends ends. */
-  #dropAllLate(): void {
-    for (const [id, waiting] of this.#waiting) {
-      this.#dropLate(waiting)
-      if (waiting.length === 0) this.#waiting.delete(id)
+      this.#bytesInFlight -= lengthOf(sending)
     }
   }
 
   #storeNow = (): number => Math.round(this.#storeOffset + this.#deps.clock.monotonic())
 
-  async #send(sending: Sending, body: string): Promise<void> {
+  async #send(sending: Sending): Promise<void> {
     const { delivery, event, destination } = sending
     const startedAt = this.#storeNow()
-    this.#shares.begin(destination)
     const result = await this.#deps
       .send({
         deliveryId: delivery.id,
         kind: event.kind,
         attempt: delivery.attempts_made + 1,
-        body,
+        body: payloadBytes(delivery, event.data),
         destination,
         nowMs: startedAt,
       })
       .catch((error) => this.#unsent(delivery.id, error))
     const now = this.#storeNow()
-    this.#bytesInFlight -= body.length
+    this.#bytesInFlight -= lengthOf(sending)
     this.#measure(sending, result, now)
     this.#end(settled(this.#deps, sending, { result, startedAt, now }))
   }
@@ -246,6 +302,7 @@ export class Dispatcher {
   #end(ended: Ended): void {
     this.#shares.end(ended.destination, ended)
     this.#beginWaiting(ended.destination)
+    if (this.#mayFanOut) this.#resume()
     this.#ended.push(ended)
     if (this.#ended.length >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gathering ??= setTimeout(this.#settleNow, GATHER_MS)
@@ -266,6 +323,10 @@ export class Dispatcher {
     }
   }
 }
+
+/** About as long as its bytes. */
+const lengthOf = ({ delivery, event }: Sending): number =>
+  delivery.head.length + event.data.length + delivery.tail.length
 
 function measureOf(metrics: Metrics) {
   const attempts = metrics.counter(

@@ -7,6 +7,7 @@ import {
   type ExchangeInput,
   type ExchangeOutput,
   LEASE_MS,
+  type Settlement,
   WALK_MOST,
 } from './exchange.ts'
 
@@ -14,14 +15,15 @@ import {
 const SETTLE = `
 with ended as (
   select * from json_to_recordset($1::text::json) as e(project_id text, id text, claim_id text, status text, slot bigint,
-    first_attempt_at bigint, next_attempt_at bigint, attempt json)
+    first_attempt_at bigint, next_attempt_at bigint, number bigint, at bigint, duration_ms bigint, answered bigint,
+    response_body text, error text)
 ),
 settled as (
   update deliveries d set status = e.status, slot = e.slot, first_attempt_at = e.first_attempt_at,
     next_attempt_at = e.next_attempt_at, settled_at = case when e.status <> 'pending' then jeton_now() end,
-    attempts_made = d.attempts_made + 1, claim_id = null
+    attempts_made = e.number, claim_id = null
   from ended e where d.project_id = e.project_id and d.id = e.id and d.claim_id = e.claim_id
-  returning d.project_id, d.id, d.attempts_made, e.attempt
+  returning e.*
 ),
 failing as (
   update destinations d set failing_since = jeton_now()
@@ -34,9 +36,9 @@ recovered as (
   where d.project_id = r.project_id and d.id = r.id and d.failing_since is not null
 )
 insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-select s.project_id, s.id, s.attempts_made, a.at, a.duration_ms, a.status, a.response_body, a.error
-from settled s cross join lateral
-  json_to_record(s.attempt) as a(at bigint, duration_ms bigint, status bigint, response_body text, error text)`
+select project_id, id, number, at, duration_ms, answered, response_body, error from settled`
+
+const packed = ({ attempt, ...place }: Settlement) => ({ ...attempt, ...place, answered: attempt.status })
 
 /**
  * Walks from queue to queue by the index, never through one, and takes from each what there is room for. Rows that
@@ -100,6 +102,10 @@ from (select 1) one left join reached r on true left join numbered t on true
   ) s on true
 order by t.n, t.due`
 
+/** The time, as from a claim that found nothing. */
+const NO_CLAIM =
+  'select jeton_now() as now, null as id, null as reached_project, null as kind, null as destination'
+
 interface Taken extends Omit<Claimed, 'id'> {
   readonly id: string | null
   readonly now: number
@@ -119,15 +125,22 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
   const settling =
     settlements.length > 0 &&
-    sql.send(SETTLE, [JSON.stringify(settlements), JSON.stringify(failing), JSON.stringify(recovered)])
-  const claiming = sql.send<Taken>(CLAIM, [
-    claim.after.project_id,
-    claim.after.id,
-    JSON.stringify(Object.fromEntries(claim.rooms.map(({ id, room }) => [id, room]))),
-    claim.share,
-    claim.most,
-    claim.id,
-  ])
+    sql.send(SETTLE, [
+      JSON.stringify(settlements.map(packed)),
+      JSON.stringify(failing),
+      JSON.stringify(recovered),
+    ])
+  const claiming =
+    claim.most === 0
+      ? sql.send<Taken>(NO_CLAIM)
+      : sql.send<Taken>(CLAIM, [
+          claim.after.project_id,
+          claim.after.id,
+          JSON.stringify(Object.fromEntries(claim.rooms.map(({ id, room }) => [id, room]))),
+          claim.share,
+          claim.most,
+          claim.id,
+        ])
   for (const one of await Promise.allSettled([...begun, settling, claiming, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
   const rows = await claiming

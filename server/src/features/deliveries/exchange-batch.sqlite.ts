@@ -23,21 +23,21 @@ export function run(context: ProgramContext, input: ExchangeMessage): ExchangeRe
 }
 
 function settle({ prepare }: ProgramContext, values: SettlementValues, now: number): void {
-  const [project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, ...attempt] = values as [
-    string,
-    string,
-    ...SettlementValues,
-  ]
+  const [project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, number, ...attempt] =
+    values as [string, string, ...SettlementValues]
   const settled = status === 'pending' ? null : now
   const { changes } = prepare(
     `update deliveries set status = ?, slot = ?, first_attempt_at = ?, next_attempt_at = ?, settled_at = ?,
-      attempts_made = attempts_made + 1, claim_id = null where project_id = ? and id = ? and claim_id = ?`,
-  ).run(...[status!, slot!, first_attempt_at!, next_attempt_at!, settled], ...[project_id, id, claim_id!])
+      attempts_made = ?, claim_id = null where project_id = ? and id = ? and claim_id = ?`,
+  ).run(
+    ...[status!, slot!, first_attempt_at!, next_attempt_at!, settled, number!],
+    ...[project_id, id, claim_id!],
+  )
   if (changes === 0) return
   prepare(
     `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-      select project_id, id, attempts_made, ?, ?, ?, ?, ? from deliveries where project_id = ? and id = ?`,
-  ).run(...attempt, project_id, id)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(project_id, id, number!, ...attempt)
 }
 
 function mark({ prepare }: ProgramContext, { failing, recovered, now }: ExchangeMessage): void {

@@ -37,7 +37,14 @@ function packSettlement(one: Settlement): SettlementValues {
   const { project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, attempt } = one
   return [
     ...[project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at],
-    ...[attempt.at, attempt.duration_ms, attempt.status, attempt.response_body, attempt.error],
+    ...[
+      attempt.number,
+      attempt.at,
+      attempt.duration_ms,
+      attempt.status,
+      attempt.response_body,
+      attempt.error,
+    ],
   ]
 }
 

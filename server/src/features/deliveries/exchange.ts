@@ -18,6 +18,8 @@ export interface Settlement {
   readonly first_attempt_at: number | null
   readonly next_attempt_at: number | null
   readonly attempt: {
+    /** Whoever holds the claim knows: nobody else counts meanwhile. */
+    readonly number: number
     readonly at: number
     readonly duration_ms: number
     readonly status: number | null
@@ -34,6 +36,17 @@ export interface DestinationId {
 /** How many more a destination may have in flight, where that is not the share of one that is new. */
 export type Room = DestinationId & { readonly room: number }
 
+export interface Claim {
+  readonly id: string
+  /** 0 where only something is to be settled. */
+  readonly most: number
+  /** Of destinations that are not in `rooms`. */
+  readonly share: number
+  readonly rooms: readonly Room[]
+  /** The walk goes on behind this destination. */
+  readonly after: DestinationId
+}
+
 export interface ExchangeInput {
   /** For SQLite, whose clock this is; PostgreSQL has its own. */
   readonly now: number
@@ -41,15 +54,7 @@ export interface ExchangeInput {
   /** Where every attempt in this batch failed, and where one succeeded. */
   readonly failing: readonly DestinationId[]
   readonly recovered: readonly DestinationId[]
-  readonly claim: {
-    readonly id: string
-    readonly most: number
-    /** Of destinations that are not in `rooms`. */
-    readonly share: number
-    readonly rooms: readonly Room[]
-    /** The walk goes on behind this destination. */
-    readonly after: DestinationId
-  }
+  readonly claim: Claim
 }
 
 export interface Claimed {

@@ -8,9 +8,30 @@ export interface FannedOut {
   readonly publications: PublicationRow[]
 }
 
-/** What crosses to the SQLite thread. */
+type Value = string | number | null
+
+/** What crosses to the SQLite thread: rows as bare lists of values, without what is the same in all of them. */
 export interface FanOutMessage {
   readonly now: number
-  /** `FannedOut[]` as JSON: one text crosses in a fraction of the time that as many objects take. */
-  readonly made: string
+  readonly events: readonly {
+    readonly project_id: string
+    readonly id: string
+    readonly deliveries: readonly Value[][]
+    readonly publications: readonly Value[][]
+  }[]
 }
+
+/** What differs between the deliveries of an event. */
+export const DELIVERY = [
+  ...['id', 'destination_id', 'head', 'tail', 'next_attempt_at', 'claim_id'],
+] as const satisfies (keyof DeliveryRow)[]
+export const PUBLICATION = [
+  ...['id', 'distribution_id', 'customer_id', 'data'],
+] as const satisfies (keyof PublicationRow)[]
+
+export const packFannedOut = ({ event, deliveries, publications }: FannedOut) => ({
+  project_id: event.project_id,
+  id: event.id,
+  deliveries: deliveries.map((row) => DELIVERY.map((name) => row[name])),
+  publications: publications.map((row) => PUBLICATION.map((name) => row[name])),
+})

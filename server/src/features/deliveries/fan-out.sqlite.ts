@@ -1,32 +1,26 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { ProgramContext } from '../../platform/database/index.ts'
-import type { DeliveryRow, PublicationRow } from './delivery.ts'
-import type { FannedOut, FanOutMessage } from './fan-out-message.ts'
+import { DELIVERY, type FanOutMessage, PUBLICATION } from './fan-out-message.ts'
 
-const DELIVERY = [
-  ...['project_id', 'id', 'event_id', 'destination_id', 'status', 'head', 'tail', 'attempts_made', 'slot'],
-  ...['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at', 'settled_at'],
-] as (keyof DeliveryRow)[]
-const PUBLICATION = [
-  ...['project_id', 'id', 'event_id', 'distribution_id', 'customer_id', 'data', 'created_at'],
-] as (keyof PublicationRow)[]
+const placesFor = (columns: readonly string[]): string => columns.map(() => '?').join(', ')
+const INSERT_DELIVERY = `insert into deliveries (project_id, event_id, created_at, status, attempts_made, slot, ${DELIVERY.join(', ')})
+  values (?, ?, ?, 'pending', 0, 0, ${placesFor(DELIVERY)})`
+const INSERT_PUBLICATION = `insert into publications (project_id, event_id, created_at, ${PUBLICATION.join(', ')})
+  values (?, ?, ?, ${placesFor(PUBLICATION)})`
 
-const insertOf = (table: string, columns: readonly string[]): string =>
-  `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
-const INSERT_DELIVERY = insertOf('deliveries', DELIVERY)
-const INSERT_PUBLICATION = insertOf('publications', PUBLICATION)
-
-/** Runs inside the SQLite thread, in a transaction of its own. */
-export function run({ prepare }: ProgramContext, { now, made }: FanOutMessage): void {
+/** Runs inside the SQLite thread, in a transaction of its own. Which events another process had marked before. */
+export function run({ prepare }: ProgramContext, { now, events }: FanOutMessage): string[] {
   const mark = prepare(
     'update events set fanned_out_at = ? where project_id = ? and id = ? and fanned_out_at is null',
   )
   const insertDelivery = prepare(INSERT_DELIVERY)
   const insertPublication = prepare(INSERT_PUBLICATION)
-  for (const { event, deliveries, publications } of JSON.parse(made) as FannedOut[]) {
-    if (mark.run(now, event.project_id, event.id).changes === 0) continue
-    for (const row of deliveries) insertDelivery.run(...DELIVERY.map((name): SQLInputValue => row[name]))
-    for (const row of publications)
-      insertPublication.run(...PUBLICATION.map((name): SQLInputValue => row[name]))
+  const taken: string[] = []
+  for (const { project_id, id, deliveries, publications } of events) {
+    if (mark.run(now, project_id, id).changes === 0) taken.push(id)
+    else {
+      for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
+      for (const values of publications) insertPublication.run(project_id, id, now, ...values)
+    }
   }
+  return taken
 }

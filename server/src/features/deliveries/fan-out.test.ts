@@ -72,7 +72,7 @@ eachEngine((engine) => {
     )
 
   const run = async () => {
-    while ((await fanOut({ db, random })) > 0);
+    while ((await fanOut({ db, random, clock: systemClock })).events > 0);
   }
 
   const deliveries = () =>

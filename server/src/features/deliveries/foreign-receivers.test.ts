@@ -34,7 +34,14 @@ type Made = ReturnType<typeof makeDestination>
 const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
   sendDelivery(
     { sender, vault },
-    { deliveryId: 'whs_1', kind: REWARD_REDEMPTION_COMPLETED, attempt: 1, body: BODY, destination, nowMs },
+    {
+      deliveryId: 'whs_1',
+      kind: REWARD_REDEMPTION_COMPLETED,
+      attempt: 1,
+      body: Buffer.from(BODY),
+      destination,
+      nowMs,
+    },
   )
 
 /** Sends for real, and hands over what arrived. */

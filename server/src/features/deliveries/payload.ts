@@ -43,3 +43,12 @@ export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'ta
 /** The exact bytes: the event's fields lie between head and tail, without the brace that `tail` closes. */
 export const payloadOf = ({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: string): string =>
   head + data.slice(0, -1) + tail
+
+/** As they are sent, without making one text of the three first. */
+export function payloadBytes({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: string): Buffer {
+  const parts = [head, data.slice(0, -1), tail]
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
+  let at = 0
+  for (const part of parts) at += bytes.write(part, at)
+  return bytes
+}

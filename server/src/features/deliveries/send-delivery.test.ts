@@ -32,7 +32,7 @@ const send = (destination: OutgoingDelivery['destination'], change: Partial<Outg
       deliveryId: 'whs_1',
       kind: REWARD_REDEMPTION_COMPLETED,
       attempt: 1,
-      body: BODY,
+      body: Buffer.from(BODY),
       destination,
       nowMs: NOW,
       ...change,
@@ -169,7 +169,7 @@ describe('where nothing can be sent', () => {
     const { row: destination } = made()
     const result = await sendDelivery(
       { sender: strict, vault },
-      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination, nowMs: NOW },
+      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: Buffer.from(BODY), destination, nowMs: NOW },
     )
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
     expect(receiver.received).toEqual([])
@@ -191,7 +191,14 @@ describe('where nothing can be sent', () => {
     const { row } = made()
     const result = await sendDelivery(
       { sender, vault: createVault(Buffer.alloc(32, 2), randomBytes) },
-      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination: row, nowMs: NOW },
+      {
+        deliveryId: 'whs_1',
+        kind: TEST_EVENT,
+        attempt: 1,
+        body: Buffer.from(BODY),
+        destination: row,
+        nowMs: NOW,
+      },
     )
     expect(result).toMatchObject({ status: null, outcome: 'unsent', retryAfterMs: null })
     expect(result.error).toMatch(/^not sent: A stored secret needs the encryption key with the id/)
@@ -210,7 +217,14 @@ describe('opened secrets', () => {
     const deliver = (destination: OutgoingDelivery['destination']) =>
       sendDelivery(
         { sender, vault: counting },
-        { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: BODY, destination, nowMs: NOW },
+        {
+          deliveryId: 'whs_1',
+          kind: TEST_EVENT,
+          attempt: 1,
+          body: Buffer.from(BODY),
+          destination,
+          nowMs: NOW,
+        },
       )
     const [first, second] = [made(), made()]
     for (let turn = 0; turn < 5; turn++) await deliver(first.row)

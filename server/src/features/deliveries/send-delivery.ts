@@ -21,7 +21,7 @@ export interface OutgoingDelivery {
   /** 1 for the first. */
   readonly attempt: number
   /** Exactly what is signed and sent. */
-  readonly body: string
+  readonly body: Buffer
   readonly destination: ClaimedDestination
   /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
   readonly nowMs: number
@@ -51,8 +51,7 @@ type Headers = Readonly<Record<string, string>>
 
 /** Sends once. It never throws: that a secret cannot be opened is on record too, and no fault of the receiver. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
-  const { destination, signal } = send
-  const body = Buffer.from(send.body)
+  const { destination, signal, body } = send
   const opened = openedFor(vault, send)
   if (opened instanceof Problem) return notSent(opened)
   const headers = { ...opened.extra, ...ownHeaders(send, opened.secrets, body) }

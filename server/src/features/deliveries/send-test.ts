@@ -8,7 +8,7 @@ import { requireProject } from '../projects/index.ts'
 import { type DestinationKind, type DestinationRow, findDestination } from '../webhooks/index.ts'
 import { DELIVERIES_DUE, insertDelivery } from './delivery.store.ts'
 import { deliveryView } from './delivery-view.ts'
-import { makeDelivery } from './fan-out.ts'
+import { makeDelivery } from './make-delivery.ts'
 import type { RecordDeps } from './retry-delivery.ts'
 
 export interface TestRequest {

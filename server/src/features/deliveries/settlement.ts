@@ -44,6 +44,7 @@ export function settled(
     claim_id: claimId,
     ...(outcome === 'unsent' ? unsent(delivery, now) : followed(deps, delivery, { result, startedAt, now })),
     attempt: {
+      number: delivery.attempts_made + 1,
       at: startedAt,
       duration_ms: Math.round(result.durationMs),
       status: result.status,

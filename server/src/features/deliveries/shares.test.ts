@@ -20,14 +20,14 @@ test('a healthy destination soon gets all that it can take, and no more', () => 
   // One stays in flight, so that it is remembered.
   shares.begin(at('wh_1'))
   for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
-  // As many as may be in flight, and three times as many that wait for the place of one that ends.
-  expect(roomOf(shares, 'wh_1')).toBe(255)
+  // As many as may be in flight, and twelve times as many that wait for the place of one that ends.
+  expect(roomOf(shares, 'wh_1')).toBe(831)
   for (let i = 1; i < 64; i++) {
     expect(shares.mayBegin(at('wh_1'))).toBe(true)
     shares.begin(at('wh_1'))
   }
   expect(shares.mayBegin(at('wh_1'))).toBe(false)
-  for (let i = 0; i < 192; i++) shares.wait(at('wh_1'), 1)
+  for (let i = 0; i < 768; i++) shares.wait(at('wh_1'), 1)
   expect(roomOf(shares, 'wh_1')).toBe(0)
 })
 
@@ -38,7 +38,7 @@ test('what is claimed ahead takes nobody else a place, and is bounded for all to
     for (let i = 0; i < 10; i++) send(shares, id, WELL)
     for (let i = 0; i < 64; i++) shares.begin(at(id))
   }
-  expect(shares.rooms().reduce((sum, { room }) => sum + room, 0)).toBe(512)
+  expect(shares.rooms().reduce((sum, { room }) => sum + room, 0)).toBe(2_048)
   for (const { id, room } of shares.rooms()) for (let i = 0; i < room; i++) shares.wait(at(id), 1)
   expect(shares.rooms().every(({ room }) => room === 0)).toBe(true)
   expect(shares.free).toBe(IN_FLIGHT_MOST - 4 * 64)
@@ -91,6 +91,35 @@ test('nor do those that have yet to answer for the first time', () => {
 test('one that has had nothing to send for a few claims begins small again', () => {
   const shares = new Shares()
   for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
-  for (let claim = 1; claim <= 3; claim++) expect(roomOf(shares, 'wh_1')).toBe(256)
+  for (let claim = 1; claim <= 3; claim++) expect(roomOf(shares, 'wh_1')).toBe(832)
   expect(roomOf(shares, 'wh_1')).toBe(4)
+})
+
+test('a place is kept in flight, then among those that wait where all goes well, and can be given back', () => {
+  const shares = new Shares()
+  expect(Array.from({ length: 5 }, () => shares.reserve(at('wh_new')))).toEqual([
+    ...Array(4).fill('in flight'),
+    undefined,
+  ])
+  shares.letGo(at('wh_new'), 'in flight')
+  expect(shares.inFlight).toBe(3)
+  expect(shares.reserve(at('wh_new'))).toBe('in flight')
+
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
+  for (let i = 0; i < 64; i++) expect(shares.reserve(at('wh_1'))).toBe('in flight')
+  expect(shares.isFull(at('wh_1'))).toBe(false)
+  for (let i = 0; i < 768; i++) expect(shares.reserve(at('wh_1'))).toBe('waiting')
+  expect(shares.isFull(at('wh_1'))).toBe(true)
+  expect(shares.reserve(at('wh_1'))).toBeUndefined()
+  shares.letGo(at('wh_1'), 'waiting')
+  expect([shares.waiting, shares.reserve(at('wh_1'))]).toEqual([767, 'waiting'])
+})
+
+test('no place is kept for one that fails beyond its single send, nor beyond the half', () => {
+  const shares = new Shares()
+  send(shares, 'wh_1', BADLY)
+  expect(shares.reserve(at('wh_1'))).toBe('in flight')
+  expect(shares.reserve(at('wh_1'))).toBeUndefined()
+  for (let i = 0; shares.share > 0; i++) shares.reserve(at(`wh_new_${i}`))
+  expect(shares.reserve(at('wh_other'))).toBeUndefined()
 })

@@ -6,9 +6,9 @@ export const IN_FLIGHT_MOST = 512
 const SHARE_AT_FIRST = 4
 const SHARE_MOST = 64
 /** Claimed beyond that where all goes well, so that there is something to send while the store is asked for more. */
-const AHEAD_MOST = 192
+const AHEAD_MOST = 768
 /** Of all destinations together. What waits takes nobody's place, only memory. */
-const WAITING_MOST = 512
+const WAITING_MOST = 2_048
 /** One that fails is asked by a single send at a time until it answers. */
 const SHARE_FAILING = 1
 /** Slower answers earn no more room: who takes long would otherwise hold a place for long, many times over. */
@@ -34,6 +34,8 @@ interface Known extends DestinationId {
   idle: number
 }
 
+export type Place = 'in flight' | 'waiting'
+
 /** How many sends each destination may have in flight in this process: one that is slow or failing delays nobody else. */
 export class Shares {
   readonly #known = new Map<string, Known>()
@@ -43,6 +45,10 @@ export class Shares {
 
   get inFlight(): number {
     return this.#inFlight
+  }
+
+  get waiting(): number {
+    return this.#waiting
   }
 
   /** In flight, or waiting to be. */
@@ -84,6 +90,37 @@ export class Shares {
     this.#toTheEnd(known)
     this.#count(known, 1)
     this.#forgetIdle()
+  }
+
+  /** Takes a place for one that is about to be written: in flight or, where all goes well, among those that wait. */
+  reserve(destination: DestinationId): Place | undefined {
+    const known = this.#of(destination)
+    if (known.limited && this.#limitedInFlight >= LIMITED_MOST) return undefined
+    if (known.waiting === 0 && known.inFlight < known.share && this.free > 0) {
+      this.begin(destination)
+      return 'in flight'
+    }
+    if (known.share < SHARE_MOST || this.isFull(destination)) return undefined
+    this.wait(destination, 1)
+    return 'waiting'
+  }
+
+  /** It was not written after all. */
+  letGo(destination: DestinationId, place: Place): void {
+    if (place === 'waiting') this.wait(destination, -1)
+    else this.end(destination, { succeeded: null, durationMs: 0 })
+  }
+
+  /** Whether one to whom all goes well has as much as it may: there is room again in a moment. */
+  isFull({ id }: DestinationId): boolean {
+    const known = this.#known.get(id)
+    if (known?.share !== SHARE_MOST) return false
+    return known.waiting >= AHEAD_MOST || this.#waiting >= WAITING_MOST
+  }
+
+  /** Of one that is new, fails or is slow, little can be told from what it leaves in its queue. */
+  isLimited({ id }: DestinationId): boolean {
+    return this.#known.get(id)?.limited ?? true
   }
 
   mayBegin({ id }: DestinationId): boolean {

@@ -10,19 +10,26 @@ interface Signed {
 
 /** For about a thousand destinations in rotation. Making a key costs four times as much as signing with it. */
 const KEYS_KEPT = 2_000
-const keys = new Map<string, KeyObject>()
+interface Keys {
+  readonly standard: KeyObject
+  readonly voucherify: KeyObject
+}
+const keys = new Map<string, Keys>()
 
-function keyOf(secret: string): KeyObject {
+function keysOf(secret: string): Keys {
   const known = keys.get(secret)
   if (known) return known
-  const key = createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64')
+  const made = {
+    standard: createSecretKey(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64'),
+    voucherify: createSecretKey(secret, 'utf8'),
+  }
   if (keys.size >= KEYS_KEPT) keys.delete(keys.keys().next().value!)
-  keys.set(secret, key)
-  return key
+  keys.set(secret, made)
+  return made
 }
 
 const sign = (secret: string, { id, timestamp, body }: Signed): string =>
-  createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  createHmac('sha256', keysOf(secret).standard).update(`${id}.${timestamp}.`).update(body).digest('base64')
 
 /**
  * `webhook-signature` (Standard Webhooks 1.0): one signature for each secret that counts, so that during a rotation
@@ -33,4 +40,4 @@ export const standardSignature = (secrets: readonly string[], signed: Signed): s
 
 /** `x-voucherify-signature`, as existing receivers check it: the key is the secret as it is shown, prefix and all. */
 export const voucherifySignature = (secret: string, body: Buffer | string): string =>
-  createHmac('sha256', secret).update(body).digest('hex')
+  createHmac('sha256', keysOf(secret).voucherify).update(body).digest('hex')

@@ -74,22 +74,33 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
+/** What a longer event tells is read when it is sent, and not before. */
+const SHORT_BYTES = 64 * 1024
+
+/** One that waits to be fanned out, with what it tells where that is short. */
+export interface WaitingEvent extends EventHead {
+  readonly data: string | null
+}
+
 const oldestWaiting = (reader: Reader, most: number) =>
   reader
     .read<EventTables>()
     .selectFrom('events')
     .select(HEAD)
+    .select(
+      sql<string | null>`case when octet_length(data) <= ${sql.lit(SHORT_BYTES)} then data end`.as('data'),
+    )
     .where('fanned_out_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
     .limit(most)
 
 /** The oldest events whose deliveries are still to be written. */
-export const listWaitingEvents = (reader: Reader, most: number): Promise<EventHead[]> =>
+export const listWaitingEvents = (reader: Reader, most: number): Promise<WaitingEvent[]> =>
   oldestWaiting(reader, most).execute()
 
 /** The same, held until the end of the transaction; what another worker holds is left out. */
-export const claimWaitingEvents = (tx: Transaction, most: number): Promise<EventHead[]> =>
+export const claimWaitingEvents = (tx: Transaction, most: number): Promise<WaitingEvent[]> =>
   tx.claim(oldestWaiting(tx, most)).execute()
 
 /** Ids of what waits in a project; at most `most`. */

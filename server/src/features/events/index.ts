@@ -11,6 +11,7 @@ export {
   listWaitingEventIds,
   listWaitingEvents,
   markFannedOutOnPostgres,
+  type WaitingEvent,
 } from './event.store.ts'
 export { eventSource, requireEventKind } from './event.ts'
 export { EVENT_SCHEMAS } from './event-schemas.ts'

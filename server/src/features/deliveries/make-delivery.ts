@@ -1,0 +1,63 @@
+import type { EventKind } from '../../contract/event-kinds.ts'
+import { ID_PREFIX } from '../../contract/ids.ts'
+import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
+import type { EventHead } from '../events/index.ts'
+import { type DestinationRow, eventsOf } from '../webhooks/index.ts'
+import type { DeliveryRow } from './delivery.ts'
+import { makePayload, type PayloadParts } from './payload.ts'
+import { type Fields, makePublication } from './publication.ts'
+
+/** Who existed when an event was written and wants its kind; disabled ones too, whose deliveries are held. */
+export function subscribersIn(destinations: readonly DestinationRow[]) {
+  const known = destinations.map((row) => ({
+    row,
+    kinds: eventsOf(row),
+    skips: new Set<string>(JSON.parse(row.skips)),
+  }))
+  const byProject = Map.groupBy(known, ({ row }) => row.project_id)
+  return (event: EventHead): DestinationRow[] =>
+    (byProject.get(event.project_id) ?? [])
+      .filter(
+        ({ row, kinds, skips }) =>
+          kinds.includes(event.kind as EventKind) &&
+          !skips.has(event.id) &&
+          (row.kind === 'webhook' || row.campaign_id === event.campaign_id),
+      )
+      .map(({ row }) => row)
+}
+
+interface Making {
+  readonly event: EventHead
+  /** Of the event, for a distribution. */
+  readonly fields?: Fields | undefined
+  readonly destination: PayloadParts['destination']
+  readonly now: number
+}
+
+/** A delivery that is due. In the queue it stands by when its event was written, so that receivers get them in order. */
+export function makeDelivery(
+  { random }: { random: RandomBytes },
+  { event, destination, fields, now }: Making,
+) {
+  const id = newTimedId(random, ID_PREFIX.delivery, now)
+  const publication =
+    destination.kind === 'distribution' && fields
+      ? makePublication({ random }, { event, fields, distributionId: destination.id, now })
+      : undefined
+  const delivery: DeliveryRow = {
+    project_id: event.project_id,
+    id,
+    event_id: event.id,
+    destination_id: destination.id,
+    status: 'pending',
+    ...makePayload({ deliveryId: id, createdAt: now, event, destination, publication: publication?.data }),
+    attempts_made: 0,
+    slot: 0,
+    first_attempt_at: null,
+    next_attempt_at: Math.min(event.created_at, now),
+    claim_id: null,
+    created_at: now,
+    settled_at: null,
+  }
+  return { delivery, publication }
+}
