@@ -38,7 +38,7 @@ test('what is claimed ahead takes nobody else a place, and is bounded for all to
     for (let i = 0; i < 10; i++) send(shares, id, WELL)
     for (let i = 0; i < 64; i++) shares.begin(at(id))
   }
-  expect(shares.rooms().reduce((sum, { room }) => sum + room, 0)).toBe(2_048)
+  expect(shares.rooms().reduce((sum, { room }) => sum + room, 0)).toBe(1_024)
   for (const { id, room } of shares.rooms()) for (let i = 0; i < room; i++) shares.wait(at(id), 1)
   expect(shares.rooms().every(({ room }) => room === 0)).toBe(true)
   expect(shares.free).toBe(IN_FLIGHT_MOST - 4 * 64)
@@ -122,4 +122,13 @@ test('no place is kept for one that fails beyond its single send, nor beyond the
   expect(shares.reserve(at('wh_1'))).toBeUndefined()
   for (let i = 0; shares.share > 0; i++) shares.reserve(at(`wh_new_${i}`))
   expect(shares.reserve(at('wh_other'))).toBeUndefined()
+})
+
+test('no more is claimed ahead than begins within a second, as fast as it answers', () => {
+  const shares = new Shares()
+  for (let i = 0; i < 100; i++) send(shares, 'wh_1', { succeeded: true, durationMs: 500 })
+  expect(roomOf(shares, 'wh_1')).toBe(64 + 128)
+  for (let i = 0; i < 64; i++) expect(shares.reserve(at('wh_1'))).toBe('in flight')
+  for (let i = 0; i < 128; i++) expect(shares.reserve(at('wh_1'))).toBe('waiting')
+  expect([shares.isFull(at('wh_1')), shares.reserve(at('wh_1'))]).toEqual([true, undefined])
 })

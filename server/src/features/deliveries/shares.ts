@@ -5,10 +5,16 @@ export const IN_FLIGHT_MOST = 512
 /** What a destination begins with; doubled with every success, so that a healthy one soon gets all it can take. */
 const SHARE_AT_FIRST = 4
 const SHARE_MOST = 64
-/** Claimed beyond that where all goes well, so that there is something to send while the store is asked for more. */
+/**
+ * Claimed beyond that where all goes well, so that there is something to send while the store is asked for more: no more
+ * than, as fast as it answers, begins within a second, since what has waited for two is given up.
+ */
 const AHEAD_MOST = 768
+const AHEAD_MS = 1_000
 /** Of all destinations together. What waits takes nobody's place, only memory. */
-const WAITING_MOST = 2_048
+const WAITING_MOST = 1_024
+/** How much the last answer counts in what is known of a destination's speed. */
+const LAST_COUNTS = 1 / 8
 /** One that fails is asked by a single send at a time until it answers. */
 const SHARE_FAILING = 1
 /** Slower answers earn no more room: who takes long would otherwise hold a place for long, many times over. */
@@ -28,6 +34,8 @@ interface Known extends DestinationId {
   /** Claimed, and waiting for a place. */
   waiting: number
   share: number
+  /** How long it takes to answer, about. */
+  durationMs: number
   /** One of those that share a half. */
   limited: boolean
   /** For how many claims it has had nothing to send. */
@@ -72,7 +80,7 @@ export class Shares {
     const rooms: Room[] = []
     for (const known of [...this.#known.values()]) {
       if (this.#isForgotten(known)) continue
-      const ahead = known.share === SHARE_MOST ? Math.min(AHEAD_MOST, known.waiting + aheadLeft) : 0
+      const ahead = Math.min(aheadOf(known), known.waiting + aheadLeft)
       aheadLeft -= Math.max(0, ahead - known.waiting)
       const own = Math.max(0, known.share + ahead - known.inFlight - known.waiting)
       const room = known.limited ? Math.min(own, Math.max(0, left)) : own
@@ -100,7 +108,7 @@ export class Shares {
       this.begin(destination)
       return 'in flight'
     }
-    if (known.share < SHARE_MOST || this.isFull(destination)) return undefined
+    if (known.waiting >= aheadOf(known) || this.#waiting >= WAITING_MOST) return undefined
     this.wait(destination, 1)
     return 'waiting'
   }
@@ -115,7 +123,7 @@ export class Shares {
   isFull({ id }: DestinationId): boolean {
     const known = this.#known.get(id)
     if (known?.share !== SHARE_MOST) return false
-    return known.waiting >= AHEAD_MOST || this.#waiting >= WAITING_MOST
+    return known.waiting >= aheadOf(known) || this.#waiting >= WAITING_MOST
   }
 
   /** Of one that is new, fails or is slow, little can be told from what it leaves in its queue. */
@@ -137,8 +145,10 @@ export class Shares {
   }
 
   #of({ project_id, id }: DestinationId): Known {
-    const fresh = { project_id, id, inFlight: 0, waiting: 0, share: SHARE_AT_FIRST, limited: true, idle: 0 }
-    return this.#known.get(id) ?? fresh
+    const known = this.#known.get(id)
+    if (known) return known
+    const nothing = { inFlight: 0, waiting: 0, durationMs: 0, idle: 0 }
+    return { project_id, id, share: SHARE_AT_FIRST, limited: true, ...nothing }
   }
 
   /** `succeeded` is null where nothing was learned. */
@@ -161,6 +171,7 @@ export class Shares {
   #learn(known: Known, succeeded: boolean, durationMs: number): void {
     if (known.limited) this.#limitedInFlight -= known.inFlight
     const slow = durationMs > SLOW_MS
+    known.durationMs += (durationMs - known.durationMs) * LAST_COUNTS
     known.limited = !succeeded || slow
     if (!succeeded) known.share = SHARE_FAILING
     else known.share = slow ? SHARE_AT_FIRST : Math.min(known.share * 2, SHARE_MOST)
@@ -186,4 +197,9 @@ export class Shares {
       if (this.#known.size <= KNOWN_MOST / 2) return
     }
   }
+}
+
+function aheadOf({ share, durationMs }: Known): number {
+  if (share < SHARE_MOST) return 0
+  return Math.min(AHEAD_MOST, Math.floor((share * AHEAD_MS) / Math.max(durationMs, 1)))
 }
