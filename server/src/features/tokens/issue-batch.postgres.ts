@@ -3,15 +3,13 @@ import { type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /**
- * Marks the transaction as well. All statements are sent at once: should the connection be cut and made anew in between,
- * what is left of them would run alone, without locks; without the mark they do nothing.
+ * Enough for their keys, too: whoever changes one locks its project first. Marks the transaction as well. All statements are
+ * sent at once: should the connection be cut and made anew in between, what is left of them would run alone, without
+ * locks; without the mark they do nothing.
  */
 const LOCK_PROJECTS = `select set_config('jeton.batch', $2, true) from
   (select 1 from projects where id = any($1::text[]) order by id for update) locked`
 const MARKED = (parameter: string) => `current_setting('jeton.batch', true) = ${parameter}`
-
-const LOCK_KEYS = `select 1 from api_keys where project_id = any($1::text[]) and id = any($2::text[])
-  order by project_id, id for update`
 
 /**
  * Grants as many as there are credits for, in the order of arrival, and returns what it found for every request whose
@@ -94,12 +92,7 @@ interface Found {
 async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<Found[]> {
   const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
   const mark = Buffer.from(digests.buffer, 0, 16).toString('hex')
-  const before = [
-    sql.send('begin'),
-    sql.send(BY_KEY),
-    sql.send(LOCK_PROJECTS, [projectIds, mark]),
-    sql.send(LOCK_KEYS, [projectIds, keyIds]),
-  ]
+  const before = [sql.send('begin'), sql.send(BY_KEY), sql.send(LOCK_PROJECTS, [projectIds, mark])]
   if (counting)
     before.push(
       sql.send(RECOUNT_PROJECTS, [projectIds, now, mark]),
