@@ -332,6 +332,17 @@ eachEngine((engine) => {
     })
   })
 
+  test('a flood of one kind leaves what else was refused on record', async () => {
+    const key = await newKey({ token_limit: 1 })
+    const projectId = key.path.split('/')[2]!
+    await service.issue(key)
+    const other = await service.issue({ appId: key.appId, appToken: 'wrong' })
+    for (let i = 0; i < 15; i++) await Promise.all(Array.from({ length: 20 }, () => service.issue(key)))
+    const { body } = await service.manage('GET', `/projects/${projectId}/refusals`)
+    expect(body.total).toBe(101)
+    expect((await service.manage('GET', `/refusals/${other.body.request_id}`)).status).toBe(200)
+  })
+
   describe('wrong credentials are throttled', () => {
     test('after 20 a minute for one key from one address, with a time to wait; the right one is always served', async () => {
       const own = await startTimedService(engine)

@@ -4,6 +4,7 @@ import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { pathOf } from '../../platform/http/index.ts'
+import { Alike } from './alike.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
@@ -39,8 +40,13 @@ function rowOf(request: FastifyRequest, problem: Problem, at: number): RefusalRo
   }
 }
 
+/** What a client does again and again. Of strangers each address is one. */
+const kindOf = ({ project_id, step, key_id, address }: RefusalRow): string =>
+  `${project_id} ${step} ${project_id === '' ? address : key_id}`
+
 /** Gathers refusals in memory and writes them in batches, off the request's path. */
 export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
+  const alike = new Alike()
   let waiting: RefusalRow[] = []
   let flushing: Promise<void> | undefined
 
@@ -61,7 +67,9 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
 
   return {
     record(request: FastifyRequest, problem: Problem): void {
-      if (waiting.length < WAITING_MOST) waiting.push(rowOf(request, problem, clock.now()))
+      if (waiting.length >= WAITING_MOST) return
+      const row = rowOf(request, problem, clock.now())
+      if (alike.isWorthAPlace(kindOf(row), clock.monotonic())) waiting.push(row)
     },
     /** One at a time: whoever comes meanwhile waits for the one under way, which goes on until nothing is waiting. */
     flush: () => (flushing ??= write().finally(() => (flushing = undefined))),

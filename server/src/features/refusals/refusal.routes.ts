@@ -61,7 +61,8 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
         tags,
         operationId: 'refusal.show',
         summary: 'Why a request was refused',
-        description: 'Refusals (401, 403, 429) are on record for 24 hours, at most 10,000 a project.',
+        description:
+          'Refusals (401, 403, 429) are on record for 24 hours, at most 10,000 a project; of a key for the same reason 100 at once and then 6 a minute.',
         params: Type.Object({ request_id: IdParam }),
         response: { 200: Refusal },
       },
@@ -73,7 +74,8 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
       if (row) return view(row)
       throw new Problem('not_found', {
         message: `There is no refusal on record for ${JSON.stringify(request_id.slice(0, 80))}.`,
-        details: 'Refusals (401, 403, 429) are kept for 24 hours; other errors say what is wrong themselves.',
+        details:
+          'Refusals (401, 403, 429) are kept for 24 hours, in a flood 6 a minute of a kind: jeton refusal list. Other errors say what is wrong themselves.',
         resource: { type: 'refusal', id: request_id.slice(0, 80) },
       })
     },
