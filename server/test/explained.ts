@@ -11,7 +11,7 @@ import { newFolder } from './command-line.ts'
  */
 export interface Explained {
   readonly database: DatabaseSync
-  readonly reader: Reader
+  readonly reader: Reader & { readonly engine: 'sqlite' }
   readonly tx: Transaction
   /** Every step into a table that the work takes, each once. What a subquery counted is no table. */
   planOf(work: () => Promise<unknown>): Promise<string[]>
@@ -31,7 +31,7 @@ export async function openExplained(): Promise<Explained> {
   const same = (query: unknown) => query
   return {
     database,
-    reader: { read: () => kysely } as never as Reader,
+    reader: { read: () => kysely, engine: 'sqlite' } as never as Explained['reader'],
     tx: { read: () => kysely, write: () => kysely, lock: same, claim: same } as never as Transaction,
     async planOf(work) {
       plans.length = 0

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Explained, openExplained } from '../../../test/explained.ts'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import type { Transaction } from '../../platform/database/index.ts'
 import { pageOf } from '../../platform/http/index.ts'
 import { listOldEvents, listProjectsWithEventsBefore } from '../events/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
@@ -16,7 +16,7 @@ import {
 } from './removal.store.ts'
 
 let explained: Explained
-let reader: Reader
+let reader: Explained['reader']
 let tx: Transaction
 const planOf: Explained['planOf'] = (work) => explained.planOf(work)
 

@@ -3,6 +3,7 @@ import {
   behind,
   COUNT_TO,
   countUpTo,
+  type Database,
   onPage,
   type Reader,
   unindexed,
@@ -12,6 +13,9 @@ import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables, StoredStatus } from './delivery.ts'
 import type { DestinationState } from './delivery-status.ts'
+
+/** Both engines merge, each in its way. */
+export type ListReader = Pick<Database, 'read' | 'engine'>
 
 /** A delivery without what is sent: lists do not grow with it. */
 export type DeliveryHead = Omit<DeliveryRow, 'head' | 'tail'>
@@ -80,7 +84,7 @@ interface RunsOfStatus extends Pick<Run, 'projectId' | 'status'> {
 }
 
 /** The newest of several runs: each gives its own newest, so that nothing else is read, however long the runs are. */
-export async function listRuns(reader: Reader, runs: Runs, page: Page): Promise<Rows<DeliveryHead>> {
+export async function listRuns(reader: ListReader, runs: Runs, page: Page): Promise<Rows<DeliveryHead>> {
   const most = page.offset + page.limit + 1
   const wanted = { page, most }
   let places: readonly Place[] = []
@@ -136,20 +140,41 @@ async function newestDestinations(
 }
 
 /** `from` is asked for outside the runs: what is older lies at their ends, so it takes nobody's place. */
-async function mergeRuns(reader: Reader, runs: readonly Run[], { page, most }: Wanted): Promise<Place[]> {
-  const parts = runs.map(
-    ({ projectId, status, destinationId }) => sql`
-      select * from (
-        select created_at, id from deliveries
-        where project_id = ${projectId} and status = ${status} and destination_id = ${destinationId}
-          and ${behind(page, ORDER)}
-        order by created_at desc, id desc limit ${most}
-      ) as run`,
-  )
+async function mergeRuns(reader: ListReader, runs: readonly Run[], wanted: Wanted): Promise<Place[]> {
+  const { page, most } = wanted
+  const all = reader.engine === 'sqlite' ? oneByOne(runs, wanted) : oneForEach(runs, wanted)
   const merged = sql<Place>`
-    select created_at, id from (${sql.join(parts, sql` union all `)}) as merged
+    select created_at, id from (${all}) as merged
     where created_at >= ${page.from ?? 0} order by created_at desc, id desc limit ${most}`
   return [...(await merged.execute(reader.read<DeliveryTables>() as never)).rows]
+}
+
+interface RunColumns {
+  readonly status: unknown
+  readonly destination_id: unknown
+}
+
+const newestOf = (projectId: string, { status, destination_id }: RunColumns, { page, most }: Wanted) => sql`
+  select created_at, id from deliveries
+  where project_id = ${projectId} and status = ${status} and destination_id = ${destination_id} and ${behind(page, ORDER)}
+  order by created_at desc, id desc limit ${most}`
+
+/** SQLite knows no `lateral`. */
+const oneByOne = (runs: readonly Run[], wanted: Wanted) =>
+  sql.join(
+    runs.map(({ projectId, status, destinationId: destination_id }) => {
+      return sql`select * from (${newestOf(projectId, { status, destination_id }, wanted)}) as run`
+    }),
+    sql` union all `,
+  )
+
+/** PostgreSQL took longer to plan a hundred parts than to run them. */
+function oneForEach(runs: readonly Run[], wanted: Wanted) {
+  const [statuses, ids] = [runs.map(({ status }) => status), runs.map(({ destinationId }) => destinationId)]
+  const columns = { status: sql.ref('r.status'), destination_id: sql.ref('r.destination_id') }
+  return sql`
+    select run.* from unnest(${statuses}::text[], ${ids}::text[]) as r(status, destination_id)
+    cross join lateral (${newestOf(runs[0]!.projectId, columns, wanted)}) as run`
 }
 
 /** Put in order by the store, since PostgreSQL need not order text by its bytes, as we would. */

@@ -7,6 +7,7 @@ import {
   type DeliveryHead,
   destinationsWith,
   findDestinationStates,
+  type ListReader,
   listAll,
   listRuns,
 } from './delivery-runs.store.ts'
@@ -30,7 +31,7 @@ export interface ListedDelivery {
  * few; any others are merged from the runs of their destinations, each of which is newest first itself.
  */
 export function listDeliveries(
-  reader: Reader,
+  reader: ListReader,
   filter: DeliveryFilter,
   page: Page,
 ): Promise<Rows<ListedDelivery>> {
@@ -63,7 +64,7 @@ async function withStates(
 const byId = (states: readonly DestinationState[]) => new Map(states.map((one) => [one.id, one]))
 
 async function listFiltered(
-  reader: Reader,
+  reader: ListReader,
   filter: DeliveryFilter,
   page: Page,
 ): Promise<Rows<ListedDelivery>> {
