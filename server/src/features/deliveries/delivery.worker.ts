@@ -1,13 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPeriodic } from '../../platform/worker/index.ts'
 import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
 import { type Backlog, DELIVERIES_DUE, readBacklog, releaseHeld } from './delivery.store.ts'
 import { type DeliveryDeps, Dispatcher } from './dispatcher.ts'
-import { fanOut } from './fan-out.ts'
+import { EVENTS_AT_ONCE, fanOut } from './fan-out.ts'
 
 /** What guarantees that nothing is forgotten, where a wake-up is not heard; an idle round costs two reads. */
 const POLL_EVERY_MS = 500
 const BACKLOG_EVERY_MS = 15_000
+
+const EVENTS_LEAST = 16
+
+/**
+ * Where most of a batch had to be left in the store, the next one waits until that is sent, so that it can be sent at once;
+ * but only for a moment, since there may be others in it.
+ */
+const PAUSE_MOST_MS = 50
+const PAUSE_MS = 5
+
+async function untilRoom(dispatcher: Dispatcher): Promise<void> {
+  for (let waited = 0; waited < PAUSE_MOST_MS && !dispatcher.hasRoom; waited += PAUSE_MS)
+    await sleep(PAUSE_MS)
+}
 
 /** Fans out what has happened and sends what is due, until it is stopped. Any number of processes share a store. */
 export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
@@ -24,11 +39,14 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
   let stopped = false
   /** Sending begins with the first batch, not after the last. */
   async function fanOutAll(): Promise<void> {
+    let most = EVENTS_AT_ONCE
     while (!stopped) {
-      const { events, left } = await fanOut({ ...deps, outlet: dispatcher })
+      const { events, kept, left } = await fanOut({ ...deps, outlet: dispatcher, most })
       if (events === 0) return
       if (left > 0) look()
-      await dispatcher.untilRoom()
+      if (left > kept) await untilRoom(dispatcher)
+      // Where each goes to many destinations, few of them are used.
+      most = Math.min(EVENTS_AT_ONCE, Math.max(EVENTS_LEAST, 2 * events))
     }
   }
   async function release(): Promise<void> {

@@ -137,7 +137,7 @@ eachEngine((engine) => {
     expect(left).toEqual([])
   })
 
-  test('what is claimed ahead waits for a place, in order, and falls due again where none comes in time', async () => {
+  test('what is claimed ahead waits for a place, in order, and is given back where none comes in time', async () => {
     const { db } = await prepared(300, 1, true)
     const clock = new TestClock(Date.now())
     const begun: { id: string; end(): void }[] = []
@@ -170,7 +170,11 @@ eachEngine((engine) => {
     expect(begun).toHaveLength(kept)
     const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
     expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(kept)
-    expect(rows.filter(({ claim_id }) => claim_id !== null).length).toBeGreaterThan(0)
+    const back = rows.filter(({ status }) => status === 'pending')
+    expect(back.length).toBeGreaterThan(0)
+    expect(back.every(({ claim_id, next_attempt_at }) => claim_id === null && next_attempt_at === 1)).toBe(
+      true,
+    )
   })
 
   test('what throws where it should not is on record as not sent, and the rest goes on', async () => {

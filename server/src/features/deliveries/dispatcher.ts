@@ -4,11 +4,12 @@ import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
-import { type Claim, type DestinationId, type ExchangeOutput, LEASE_MS } from './exchange.ts'
+import { type Claim, type DestinationId, type ExchangeOutput, type GivenBack, LEASE_MS } from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
+import { measureSends } from './measure-sends.ts'
 import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
-import { type Ended, fortunesOf, type Sending, settled } from './settlement.ts'
+import { type Ended, fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
 import { type Place, Shares } from './shares.ts'
 import { WaitingSends } from './waiting-sends.ts'
 import { Walk } from './walk.ts'
@@ -37,17 +38,22 @@ const TYPICAL_BYTES = 8 * 1024
 const GATHER_PART = 1 / 2
 const GATHER_MS = 25
 
-/**
- * Fanning out pauses while so many wait, or due ones are left in the store, so that what comes goes on being sent without
- * being claimed first; but only so long, since there are others to be told.
- */
+/** What has ended and is not settled is sent again should this process die: beyond that nothing is sent at once. */
+const ENDED_MOST = 1_024
+
+/** Beyond this many that wait, what is fanned out had better wait too. */
 const WAITING_ENOUGH = 512
-const PAUSE_MOST_MS = 100
 
 /** A delivery that is written as claimed, for which a place is kept. */
 export interface Kept {
   readonly sending: Sending
   readonly place: Place
+}
+
+interface Exchanged {
+  readonly ended: readonly Ended[]
+  readonly givenBack: readonly GivenBack[]
+  readonly claim: Claim
 }
 
 export interface DeliveryDeps {
@@ -77,23 +83,27 @@ export class Dispatcher {
   #bodyBytes = TYPICAL_BYTES
   #stopping = false
   /** The store's clock, less the monotonic one. */
-  #storeOffset = 0
+  #storeOffset: number | undefined
   #gathering: NodeJS.Timeout | undefined
-  /** Ends a pause of the fan-out. */
-  #resume: () => void = () => undefined
+  /** Claims that are not used. */
+  #givenBack: GivenBack[] = []
+  /** Destinations with some waiting that may begin as soon as there are places for anyone. */
+  readonly #starved = new Map<string, DestinationId>()
+  /** The store could not be reached by the last exchange: what is sent could not be settled. */
+  #isFailing = false
   /** Called when what has ended should be settled. */
   onEnded: () => void = () => undefined
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps
-    this.#measure = measureOf(deps.metrics)
+    this.#measure = measureSends(deps.metrics)
     const inFlight = () => this.#shares.inFlight
     deps.metrics.gauge('jeton_deliveries_in_flight', 'Sends under way in this process.', inFlight)
   }
 
   /** Until one look at every queue has found nothing more that there is room for. */
   async run(): Promise<void> {
-    this.#dropLate()
+    this.#giveBackLate(this.#deps.clock.monotonic())
     const looks = this.#walk.mayFind(this.#deps.clock.monotonic())
     let mayFindMore: boolean
     do mayFindMore = await this.#exchange(looks ? this.#room() : 0)
@@ -108,28 +118,24 @@ export class Dispatcher {
   /** A place for a delivery that is about to be written, if there is one: it is then written as claimed. */
   keep(sending: Sending): Kept | undefined {
     if (this.#stopping || !this.#deps.maySend || this.#bytesInFlight >= BYTES_MOST) return undefined
+    if (this.#isFailing || this.#ended.length >= ENDED_MOST) return undefined
     const place = this.#shares.reserve(sending.destination)
     if (!place) return undefined
     this.#bytesInFlight += lengthOf(sending)
     return { sending, place }
   }
 
-  /** Whether it is worth a moment's waiting until there is a place. */
-  isFull(destination: DestinationId): boolean {
-    return this.#shares.isFull(destination)
-  }
-
-  /** They are written, by a store whose time was `now` when the monotonic clock showed `at`. */
+  /** They are written, by a store that was asked for the time at `at` and said `now`. */
   beginKept(kept: readonly Kept[], { now, at }: { now: number; at: number }): void {
     const { clock } = this.#deps
-    this.#storeOffset = now - at
+    this.#storeOffset ??= now - at
     if (clock.monotonic() - at > LEASE_MS - LEASE_LEFT_LEAST_MS) {
       this.letGo(kept)
       return
     }
     for (const { sending, place } of kept) {
       if (place === 'in flight') void this.#send(sending)
-      else this.#wait(sending)
+      else this.#wait(sending, at)
     }
     // Those whose place they waited for may have ended meanwhile.
     for (const { sending, place } of kept) if (place === 'waiting') this.#beginWaiting(sending.destination)
@@ -141,27 +147,16 @@ export class Dispatcher {
       this.#bytesInFlight -= lengthOf(sending)
       this.#shares.letGo(sending.destination, place)
     }
+    for (const { sending } of kept) this.#beginWaiting(sending.destination)
   }
 
-  get #mayFanOut(): boolean {
-    return this.#stopping || (!this.#walk.isBehind && this.#shares.waiting < WAITING_ENOUGH)
-  }
-
-  /** Until there is room for more to be sent at once. */
-  async untilRoom(): Promise<void> {
-    if (this.#mayFanOut) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PAUSE_MOST_MS)
-      this.#resume = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  /** Nothing that is due is left in the store, as far as is known, and little waits here. */
+  get hasRoom(): boolean {
+    return this.#stopping || (!this.#walk.mayBeLeft && this.#shares.waiting < WAITING_ENOUGH)
   }
 
   stopClaiming(): void {
     this.#stopping = true
-    this.#resume()
   }
 
   #room(): number {
@@ -170,24 +165,31 @@ export class Dispatcher {
     return Math.max(0, Math.min(this.#shares.free, CLAIMED_MOST, Math.ceil(bytesLeft / this.#bodyBytes)))
   }
 
-  /** Waits for what is in flight and settles it. What takes too long falls due again when its lease ends. */
+  /** Gives back what waits, waits for what is in flight, and settles it. What takes too long falls due when its lease ends. */
   async finish(): Promise<void> {
     const { clock } = this.#deps
     const end = clock.monotonic() + FINISH_WITHIN_MS
-    while (this.#shares.inFlight + this.#ended.length > 0 && clock.monotonic() < end) {
+    this.#giveBackLate(Number.POSITIVE_INFINITY)
+    while (this.#isOwing && clock.monotonic() < end) {
       const alarm = new AbortController()
       this.onEnded = () => alarm.abort()
-      if (this.#ended.length === 0) await clock.sleep(end - clock.monotonic(), alarm.signal)
+      if (this.#ended.length + this.#givenBack.length === 0)
+        await clock.sleep(end - clock.monotonic(), alarm.signal)
       await this.#exchange(0)
     }
+  }
+
+  get #isOwing(): boolean {
+    return this.#shares.inFlight + this.#ended.length + this.#givenBack.length > 0
   }
 
   /** Whether a further round may find more. */
   async #exchange(most: number): Promise<boolean> {
     const { clock, random } = this.#deps
-    const ended = this.#ended
-    if (most === 0 && ended.length === 0) return false
+    const [ended, givenBack] = [this.#ended, this.#givenBack]
+    if (most + ended.length + givenBack.length === 0) return false
     this.#ended = []
+    this.#givenBack = []
     const rooms = most > 0 ? this.#shares.rooms() : []
     const claim: Claim = {
       id: newId(random, ''),
@@ -197,33 +199,42 @@ export class Dispatcher {
       after: this.#walk.after,
     }
     const askedAt = clock.monotonic()
-    const out = await this.#exchangeWithStore(ended, claim).catch((error) => {
-      // Kept for the next round: the sends have happened, whether the store knows or not.
-      this.#ended.push(...ended)
-      throw error
-    })
+    if (most > 0) this.#walk.asks(askedAt)
+    this.#shares.beingClaimed = most
+    const out = await this.#exchangeWithStore({ ended, givenBack, claim })
+      .catch((error) => {
+        // Kept for the next round: the sends have happened, whether the store knows or not.
+        this.#ended = [...ended, ...this.#ended]
+        this.#givenBack = [...givenBack, ...this.#givenBack]
+        this.#isFailing = true
+        this.#walk.look()
+        throw error
+      })
+      .finally(() => {
+        this.#shares.beingClaimed = 0
+      })
+    this.#isFailing = false
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
-    const goesOn = most > 0 && this.#walk.saw({ claim, out, at: askedAt, isLimited: this.#isLimited })
-    if (this.#mayFanOut) this.#resume()
+    const goesOn = most > 0 && this.#walk.saw(claim, out)
     await this.#disable(ended)
     return goesOn && this.#room() > 0
   }
 
-  readonly #isLimited = (destination: DestinationId): boolean => this.#shares.isLimited(destination)
-
-  #exchangeWithStore(ended: readonly Ended[], claim: Claim): Promise<ExchangeOutput> {
+  #exchangeWithStore({ ended, givenBack, claim }: Exchanged): Promise<ExchangeOutput> {
     const { db, clock } = this.#deps
     return exchange(db, {
       now: clock.now(),
       settlements: ended.map(({ settlement }) => settlement),
+      givenBack,
       ...fortunesOf(ended),
       claim,
     })
   }
 
   #begin({ deliveries, events, destinations }: ExchangeOutput, claimId: string): void {
+    const { clock } = this.#deps
     const eventOf = new Map(events.map((event) => [event.id, event]))
     const destinationOf = new Map(destinations.map((destination) => [destination.id, destination]))
     let longest = 0
@@ -236,41 +247,53 @@ export class Dispatcher {
       const length = lengthOf(sending)
       longest = Math.max(longest, length)
       this.#bytesInFlight += length
-      if (this.#shares.mayBegin(destination)) {
-        this.#shares.begin(destination)
-        void this.#send(sending)
-      } else {
-        this.#shares.wait(destination, 1)
-        this.#wait(sending)
-      }
+      this.#shares.wait(destination, 1)
+      this.#wait(sending, clock.monotonic())
+      this.#beginWaiting(destination, true)
     }
     if (longest > 0) this.#bodyBytes = longest
   }
 
-  #wait(sending: Sending): void {
-    this.#waiting.add(sending, this.#deps.clock.monotonic() + WAIT_MOST_MS)
+  /** Since its destination was read. */
+  #wait(sending: Sending, since: number): void {
+    this.#waiting.add(sending, since + WAIT_MOST_MS)
   }
 
-  #beginWaiting(destination: DestinationId): void {
-    this.#dropLate([destination.id])
-    while (this.#shares.mayBegin(destination)) {
-      const sending = this.#waiting.take(destination.id)
-      if (!sending) return
+  /** Where it has a place of its own, by a claim or by what has ended, that is used; any more there must be for anyone. */
+  #beginWaiting(destination: DestinationId, hasPlace = false): void {
+    let isOwn = hasPlace
+    while (this.#waiting.has(destination.id) && this.#shares.mayBegin(destination)) {
+      if (!isOwn && !this.#shares.mayGrow) {
+        this.#starved.set(destination.id, destination)
+        return
+      }
+      isOwn = false
       this.#shares.wait(destination, -1)
       this.#shares.begin(destination)
-      void this.#send(sending)
+      void this.#send(this.#waiting.take(destination.id)!)
+    }
+    this.#starved.delete(destination.id)
+  }
+
+  #beginStarved(): void {
+    for (const destination of this.#starved.values()) {
+      if (!this.#shares.mayGrow) return
+      // Others first, the next time.
+      this.#starved.delete(destination.id)
+      this.#beginWaiting(destination)
     }
   }
 
-  /** What has waited too long falls due again by itself, when its lease ends: also of a destination that hangs. */
-  #dropLate(of?: readonly string[]): void {
-    for (const sending of this.#waiting.takeLate(this.#deps.clock.monotonic(), of)) {
-      this.#shares.wait(sending.destination, -1)
+  /** What has waited until then for nothing is due again, for whoever has room. */
+  #giveBackLate(now: number): void {
+    for (const sending of this.#waiting.takeLate(now)) {
+      this.#shares.giveUp(sending.destination)
       this.#bytesInFlight -= lengthOf(sending)
+      this.#givenBack.push(givenBackOf(sending, this.#storeNow()))
     }
   }
 
-  #storeNow = (): number => Math.round(this.#storeOffset + this.#deps.clock.monotonic())
+  #storeNow = (): number => Math.round(this.#storeOffset! + this.#deps.clock.monotonic())
 
   async #send(sending: Sending): Promise<void> {
     const { delivery, event, destination } = sending
@@ -301,8 +324,8 @@ export class Dispatcher {
   /** Its place is free at once, so that the exchange which settles it can claim the next. */
   #end(ended: Ended): void {
     this.#shares.end(ended.destination, ended)
-    this.#beginWaiting(ended.destination)
-    if (this.#mayFanOut) this.#resume()
+    this.#beginWaiting(ended.destination, true)
+    this.#beginStarved()
     this.#ended.push(ended)
     if (this.#ended.length >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gathering ??= setTimeout(this.#settleNow, GATHER_MS)
@@ -321,25 +344,5 @@ export class Dispatcher {
       if (changed)
         this.#deps.log.warn({ destination: destination.id, reason: disable }, 'destination disabled')
     }
-  }
-}
-
-/** About as long as its bytes. */
-const lengthOf = ({ delivery, event }: Sending): number =>
-  delivery.head.length + event.data.length + delivery.tail.length
-
-function measureOf(metrics: Metrics) {
-  const attempts = metrics.counter(
-    'jeton_delivery_attempts_total',
-    'Attempts to deliver an event, by how they ended.',
-  )
-  const arrival = metrics.histogram(
-    'jeton_delivery_arrival_seconds',
-    'From the commit of an event to its arrival at a destination, where the first attempt succeeded.',
-  )()
-  return ({ delivery, event }: Sending, { outcome }: SendResult, now: number): void => {
-    attempts({ outcome }).add()
-    if (outcome === 'delivered' && delivery.attempts_made === 0)
-      arrival.observe(Math.max(0, now - event.created_at) / 1000)
   }
 }

@@ -40,6 +40,11 @@ select project_id, id, number, at, duration_ms, answered, response_body, error f
 
 const packed = ({ attempt, ...place }: Settlement) => ({ ...attempt, ...place, answered: attempt.status })
 
+const GIVE_BACK = `
+update deliveries d set claim_id = null, next_attempt_at = g.due
+from json_to_recordset($1::text::json) as g(project_id text, id text, claim_id text, due bigint)
+where d.project_id = g.project_id and d.id = g.id and d.claim_id = g.claim_id`
+
 /**
  * Walks from queue to queue by the index, never through one, and takes from each what there is room for. Rows that
  * another worker is taking at this moment are left out.
@@ -120,7 +125,7 @@ interface Taken extends Omit<Claimed, 'id'> {
 }
 
 export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInput): Promise<ExchangeOutput> {
-  const { settlements, failing, recovered, claim } = input
+  const { settlements, givenBack, failing, recovered, claim } = input
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
   const settling =
@@ -130,6 +135,7 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
       JSON.stringify(failing),
       JSON.stringify(recovered),
     ])
+  const givingBack = givenBack.length > 0 && sql.send(GIVE_BACK, [JSON.stringify(givenBack)])
   const claiming =
     claim.most === 0
       ? sql.send<Taken>(NO_CLAIM)
@@ -141,7 +147,7 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
           claim.most,
           claim.id,
         ])
-  for (const one of await Promise.allSettled([...begun, settling, claiming, sql.send('commit')]))
+  for (const one of await Promise.allSettled([...begun, settling, givingBack, claiming, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
   const rows = await claiming
   const deliveries = rows.filter((row) => row.id !== null) as never as Claimed[]

@@ -4,6 +4,7 @@ import {
   type ClaimedEvent,
   DESTINATION_COLUMNS,
   type DestinationId,
+  type GivenBack,
   LEASE_MS,
   WALK_MOST,
 } from './exchange.ts'
@@ -18,6 +19,7 @@ import {
 /** Runs inside the SQLite thread, in a transaction of its own. */
 export function run(context: ProgramContext, input: ExchangeMessage): ExchangeReply {
   for (const one of input.settlements) settle(context, one, input.now)
+  for (const one of input.givenBack) giveBack(context, one)
   mark(context, input)
   return claim(context, input)
 }
@@ -38,6 +40,12 @@ function settle({ prepare }: ProgramContext, values: SettlementValues, now: numb
     `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
       values (?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(project_id, id, number!, ...attempt)
+}
+
+function giveBack({ prepare }: ProgramContext, { project_id, id, claim_id, due }: GivenBack): void {
+  prepare(
+    'update deliveries set claim_id = null, next_attempt_at = ? where project_id = ? and id = ? and claim_id = ?',
+  ).run(due, project_id, id, claim_id)
 }
 
 function mark({ prepare }: ProgramContext, { failing, recovered, now }: ExchangeMessage): void {

@@ -60,6 +60,7 @@ async function prepared(engine: TestEngine) {
     const output = await exchange(db, {
       now: clock.now(),
       settlements: [],
+      givenBack: [],
       failing: [],
       recovered: [],
       ...rest,

@@ -28,6 +28,14 @@ export interface Settlement {
   }
 }
 
+/** A claim that is not used: the delivery is due again. */
+export interface GivenBack {
+  readonly project_id: string
+  readonly id: string
+  readonly claim_id: string
+  readonly due: number
+}
+
 export interface DestinationId {
   readonly project_id: string
   readonly id: string
@@ -51,6 +59,7 @@ export interface ExchangeInput {
   /** For SQLite, whose clock this is; PostgreSQL has its own. */
   readonly now: number
   readonly settlements: readonly Settlement[]
+  readonly givenBack: readonly GivenBack[]
   /** Where every attempt in this batch failed, and where one succeeded. */
   readonly failing: readonly DestinationId[]
   readonly recovered: readonly DestinationId[]

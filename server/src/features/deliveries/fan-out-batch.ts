@@ -16,7 +16,7 @@ const DELIVERIES_AT_ONCE = 500
 const BYTES_AT_ONCE = 8 * 1024 * 1024
 
 /** Where deliveries go at once while there is room, without being read from the store again. */
-export type Outlet = Pick<Dispatcher, 'keep' | 'isFull' | 'beginKept' | 'letGo'>
+export type Outlet = Pick<Dispatcher, 'keep' | 'beginKept' | 'letGo'>
 
 interface Deps {
   readonly random: RandomBytes
@@ -31,7 +31,7 @@ export class FanOutBatch {
   made: FannedOut[] = []
   /** The store's time. */
   now = 0
-  /** The monotonic clock at that time. */
+  /** The monotonic clock when it was asked for. */
   #at = 0
   #kept: Kept[] = []
   /** Destinations whose next delivery is not the next in their queue. */
@@ -42,9 +42,13 @@ export class FanOutBatch {
     this.#claimId = newId(deps.random, '')
   }
 
+  get kept(): number {
+    return this.#kept.length
+  }
+
+  /** To be claimed. */
   get left(): number {
-    const rows = this.made.reduce((sum, { deliveries }) => sum + deliveries.length, 0)
-    return rows - this.#kept.length
+    return this.made.reduce((sum, { deliveries }) => sum + deliveries.length, 0) - this.kept
   }
 
   async make(reader: Reader & { now(): Promise<number> }, events: readonly WaitingEvent[]): Promise<void> {
@@ -53,8 +57,8 @@ export class FanOutBatch {
     this.letGo()
     this.made = []
     if (events.length === 0) return
-    this.now = await reader.now()
     this.#at = clock.monotonic()
+    this.now = await reader.now()
     const projects = [...new Set(events.map(({ project_id }) => project_id))]
     const subscribers = subscribersIn(await listLiveDestinations(reader, projects))
     if (outlet) this.#behind = await listBehind(reader, projects, this.now)
@@ -62,16 +66,12 @@ export class FanOutBatch {
     for (const event of events) {
       if (rows >= DELIVERIES_AT_ONCE || bytes >= BYTES_AT_ONCE) break
       const destinations = subscribers(event)
-      if (this.made.length > 0 && destinations.some(this.#isWorthWaiting)) break
       const made = this.#fanOut(event, destinations, await fieldsFor(reader, event, destinations))
       this.made.push(made)
       rows += made.deliveries.length
       for (const { tail } of made.deliveries) bytes += tail.length
     }
   }
-
-  readonly #isWorthWaiting = (destination: DestinationRow): boolean =>
-    this.#deps.outlet?.isFull(destination) === true && !this.#behind.has(destination.id)
 
   #fanOut(
     event: WaitingEvent,

@@ -28,7 +28,7 @@ const DELIVERED: SendResult = {
 /** A worker whose sends end when they are told to. */
 function newWorker(db: Database, result = DELIVERED) {
   const sent: string[] = []
-  const ends: (() => void)[] = []
+  let ends: (() => void)[] = []
   const metrics = createMetrics()
   const dispatcher = new Dispatcher({
     ...{ db, clock: systemClock, log: silentLog(), metrics, random: randomBytes, maySend: true },
@@ -42,6 +42,13 @@ function newWorker(db: Database, result = DELIVERED) {
     dispatcher,
     sent,
     fanOut: (of = db) => fanOut({ db: of, random: randomBytes, clock: systemClock, outlet: dispatcher }),
+    /** How many there were. */
+    endAll(): number {
+      const some = ends
+      ends = []
+      for (const end of some) end()
+      return some.length
+    },
     inFlight: () => Number(/^jeton_deliveries_in_flight (\d+)/m.exec(metrics.text())![1]),
     async finish() {
       for (const end of ends) end()
@@ -82,7 +89,7 @@ eachEngine((engine) => {
     await subscribe()
     await happen(6)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 6, left: 2 })
+    expect(await worker.fanOut()).toEqual({ events: 6, kept: 4, left: 2 })
     const stored = await rows()
     const claimed = stored.filter(({ claim_id }) => claim_id !== null)
     expect(claimed.map(({ id }) => id).sort()).toEqual(worker.sent.toSorted())
@@ -102,7 +109,7 @@ eachEngine((engine) => {
     await happen(1)
     const worker = newWorker(db, { ...DELIVERED, status: 503, outcome: 'failed', retryAfterMs: 600_000 })
     await worker.fanOut()
-    expect(await worker.fanOut()).toEqual({ events: 0, left: 0 })
+    expect(await worker.fanOut()).toEqual({ events: 0, kept: 0, left: 0 })
     await worker.finish()
     const [row] = await rows()
     expect(row!.next_attempt_at! - row!.first_attempt_at!).toBeGreaterThanOrEqual(600_000)
@@ -114,7 +121,7 @@ eachEngine((engine) => {
     await fanOut({ db, random, clock: systemClock })
     await happen(1)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 1, left: 1 })
+    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
     expect(worker.sent).toEqual([])
     await worker.finish()
   })
@@ -124,10 +131,10 @@ eachEngine((engine) => {
     await disableDestination(deps(), { projectId, kind: 'webhook', id, actor: ACTOR })
     await happen(1)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 1, left: 1 })
+    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
     await subscribe()
     await happen(1, { ...redemptionData(), much: 'x'.repeat(70_000) })
-    expect(await worker.fanOut()).toEqual({ events: 1, left: 2 })
+    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 2 })
     expect(worker.sent).toEqual([])
     await worker.finish()
   })
@@ -144,6 +151,63 @@ eachEngine((engine) => {
     for (const worker of workers) await worker.finish()
     expect((await statuses()).filter((status) => status === 'delivered')).toHaveLength(sent.length)
     expect(workers.map((worker) => worker.inFlight())).toEqual([0, 0])
+  })
+
+  test('no more are in flight than may be, and who waits for a place of any kind gets one', async () => {
+    for (let i = 0; i < 10; i++) await subscribe()
+    const worker = newWorker(db)
+    // Until each has earned all that it can.
+    for (let i = 0; i < 5; i++) {
+      await happen(1)
+      await worker.fanOut()
+      worker.endAll()
+      await worker.dispatcher.run()
+    }
+    await happen(60)
+    expect(await worker.fanOut()).toMatchObject({ events: 50, kept: 500 })
+    expect(await worker.fanOut()).toMatchObject({ events: 10, kept: 100 })
+    let most = 0
+    for (let ended = 0; ended < 600; await worker.dispatcher.run()) {
+      most = Math.max(most, worker.inFlight())
+      ended += worker.endAll()
+    }
+    expect(most).toBe(512 - 64)
+    await worker.finish()
+    expect(new Set(await statuses())).toEqual(new Set(['delivered']))
+    expect(new Set(worker.sent).size).toBe(650)
+    expect(worker.sent).toHaveLength(650)
+  })
+
+  test('while nothing can be settled, nothing more is sent at once', async () => {
+    await subscribe()
+    await happen(1)
+    let isBroken = false
+    const exchanging = <T>(run: (...parameters: never[]) => Promise<T>) =>
+      ((...parameters: never[]) =>
+        isBroken ? Promise.reject(new Error('no')) : run(...parameters)) as never as typeof run
+    const fragile: Database =
+      db.engine === 'sqlite'
+        ? { ...db, runProgram: exchanging(db.runProgram) as never }
+        : { ...db, runSql: exchanging(db.runSql) as never }
+    const worker = newWorker(fragile)
+    await worker.fanOut(db)
+    isBroken = true
+    worker.endAll()
+    await expect.poll(() => worker.inFlight()).toBe(0)
+    await expect(worker.dispatcher.run()).rejects.toThrow('no')
+    await happen(1)
+    expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 0, left: 1 })
+    isBroken = false
+    await worker.dispatcher.run()
+    await happen(1)
+    expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 1, left: 0 })
+    while ((await statuses()).includes('pending')) {
+      worker.endAll()
+      worker.dispatcher.look()
+      await worker.dispatcher.run()
+    }
+    await worker.finish()
+    expect(worker.sent).toHaveLength(3)
   })
 
   test('where it cannot be written nothing is sent, and the places are free again', async () => {
@@ -164,7 +228,7 @@ eachEngine((engine) => {
           }
     await expect(worker.fanOut(broken)).rejects.toBe(failing)
     expect([worker.sent, worker.inFlight(), await rows()]).toEqual([[], 0, []])
-    expect(await worker.fanOut()).toEqual({ events: 3, left: 0 })
+    expect(await worker.fanOut()).toEqual({ events: 3, kept: 3, left: 0 })
     expect(worker.sent).toHaveLength(3)
     await worker.finish()
     expect(await statuses()).toEqual(Array(3).fill('delivered'))

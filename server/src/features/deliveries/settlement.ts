@@ -1,5 +1,12 @@
 import type { RandomBytes } from '../../platform/secrets.ts'
-import type { Claimed, ClaimedDestination, ClaimedEvent, DestinationId, Settlement } from './exchange.ts'
+import type {
+  Claimed,
+  ClaimedDestination,
+  ClaimedEvent,
+  DestinationId,
+  GivenBack,
+  Settlement,
+} from './exchange.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SendResult } from './send-delivery.ts'
 
@@ -25,6 +32,18 @@ export interface Ended {
   /** Why the destination is to be disabled, where it is. */
   readonly disable: string | null
 }
+
+/** In its place in the queue, where it has not been tried before. */
+export const givenBackOf = ({ delivery, event, claimId }: Sending, now: number): GivenBack => ({
+  project_id: delivery.project_id,
+  id: delivery.id,
+  claim_id: claimId,
+  due: delivery.attempts_made === 0 ? Math.min(event.created_at, now) : now,
+})
+
+/** About as long as its bytes. */
+export const lengthOf = ({ delivery, event }: Sending): number =>
+  delivery.head.length + event.data.length + delivery.tail.length
 
 interface Times {
   readonly startedAt: number

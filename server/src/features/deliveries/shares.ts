@@ -11,10 +11,14 @@ const SHARE_MOST = 64
  */
 const AHEAD_MOST = 768
 const AHEAD_MS = 1_000
+/** Taken for the time that a destination needs once something has waited for it in vain. */
+const GAVE_UP_MS = 10_000
 /** Of all destinations together. What waits takes nobody's place, only memory. */
 const WAITING_MOST = 1_024
 /** How much the last answer counts in what is known of a destination's speed. */
 const LAST_COUNTS = 1 / 8
+/** What is fanned out leaves so many for what is claimed: retries, and those whose queue is in the store. */
+const LEFT_FOR_CLAIMS = 64
 /** One that fails is asked by a single send at a time until it answers. */
 const SHARE_FAILING = 1
 /** Slower answers earn no more room: who takes long would otherwise hold a place for long, many times over. */
@@ -49,6 +53,7 @@ export class Shares {
   readonly #known = new Map<string, Known>()
   #inFlight = 0
   #waiting = 0
+  #beingClaimed = 0
   #limitedInFlight = 0
 
   get inFlight(): number {
@@ -100,11 +105,21 @@ export class Shares {
     this.#forgetIdle()
   }
 
+  /** As many as a claim that is under way may bring. */
+  set beingClaimed(most: number) {
+    this.#beingClaimed = most
+  }
+
+  /** Whether more may be in flight than there are, beside what is claimed. */
+  get mayGrow(): boolean {
+    return this.free - this.#beingClaimed > LEFT_FOR_CLAIMS
+  }
+
   /** Takes a place for one that is about to be written: in flight or, where all goes well, among those that wait. */
   reserve(destination: DestinationId): Place | undefined {
     const known = this.#of(destination)
-    if (known.limited && this.#limitedInFlight >= LIMITED_MOST) return undefined
-    if (known.waiting === 0 && known.inFlight < known.share && this.free > 0) {
+    if (known.limited && this.#limitedInFlight + this.#beingClaimed >= LIMITED_MOST) return undefined
+    if (known.waiting === 0 && known.inFlight < known.share && this.mayGrow) {
       this.begin(destination)
       return 'in flight'
     }
@@ -116,19 +131,13 @@ export class Shares {
   /** It was not written after all. */
   letGo(destination: DestinationId, place: Place): void {
     if (place === 'waiting') this.wait(destination, -1)
-    else this.end(destination, { succeeded: null, durationMs: 0 })
+    else this.#count(this.#known.get(destination.id)!, -1)
   }
 
-  /** Whether one to whom all goes well has as much as it may: there is room again in a moment. */
-  isFull({ id }: DestinationId): boolean {
-    const known = this.#known.get(id)
-    if (known?.share !== SHARE_MOST) return false
-    return known.waiting >= aheadOf(known) || this.#waiting >= WAITING_MOST
-  }
-
-  /** Of one that is new, fails or is slow, little can be told from what it leaves in its queue. */
-  isLimited({ id }: DestinationId): boolean {
-    return this.#known.get(id)?.limited ?? true
+  /** One has waited in vain: for a while nothing is claimed ahead. */
+  giveUp(destination: DestinationId): void {
+    this.wait(destination, -1)
+    this.#known.get(destination.id)!.durationMs = GAVE_UP_MS
   }
 
   mayBegin({ id }: DestinationId): boolean {
@@ -171,7 +180,8 @@ export class Shares {
   #learn(known: Known, succeeded: boolean, durationMs: number): void {
     if (known.limited) this.#limitedInFlight -= known.inFlight
     const slow = durationMs > SLOW_MS
-    known.durationMs += (durationMs - known.durationMs) * LAST_COUNTS
+    known.durationMs =
+      known.durationMs === 0 ? durationMs : known.durationMs + (durationMs - known.durationMs) * LAST_COUNTS
     known.limited = !succeeded || slow
     if (!succeeded) known.share = SHARE_FAILING
     else known.share = slow ? SHARE_AT_FIRST : Math.min(known.share * 2, SHARE_MOST)

@@ -17,6 +17,10 @@ export class WaitingSends {
     else this.#byDestination.set(id, [{ sending, until }])
   }
 
+  has(id: string): boolean {
+    return this.#byDestination.has(id)
+  }
+
   /** The next of a destination. */
   take(id: string): Sending | undefined {
     const waiting = this.#byDestination.get(id)
@@ -25,12 +29,11 @@ export class WaitingSends {
     return next?.sending
   }
 
-  /** Takes those that have waited too long, of one destination or of all. */
-  takeLate(now: number, ids: Iterable<string> = this.#byDestination.keys()): Sending[] {
+  /** Takes those that have waited too long by then. */
+  takeLate(now: number): Sending[] {
     const late: Sending[] = []
-    for (const id of ids)
-      while ((this.#byDestination.get(id)?.[0]?.until ?? Number.POSITIVE_INFINITY) <= now)
-        late.push(this.take(id)!)
+    for (const [id, waiting] of this.#byDestination)
+      while (waiting.length > 0 && waiting[0]!.until <= now) late.push(this.take(id)!)
     return late
   }
 }

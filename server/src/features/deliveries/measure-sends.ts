@@ -1,0 +1,19 @@
+import type { Metrics } from '../../platform/metrics.ts'
+import type { SendResult } from './send-delivery.ts'
+import type { Sending } from './settlement.ts'
+
+export function measureSends(metrics: Metrics) {
+  const attempts = metrics.counter(
+    'jeton_delivery_attempts_total',
+    'Attempts to deliver an event, by how they ended.',
+  )
+  const arrival = metrics.histogram(
+    'jeton_delivery_arrival_seconds',
+    'From the commit of an event to its arrival at a destination, where the first attempt succeeded.',
+  )()
+  return ({ delivery, event }: Sending, { outcome }: SendResult, now: number): void => {
+    attempts({ outcome }).add()
+    if (outcome === 'delivered' && delivery.attempts_made === 0)
+      arrival.observe(Math.max(0, now - event.created_at) / 1000)
+  }
+}
