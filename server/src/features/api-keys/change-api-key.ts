@@ -28,8 +28,8 @@ interface KeyChange {
 }
 
 /**
- * Every change of a key: the project's row is locked, then the key's (the order in which issuing locks them), the
- * version is raised, the audit entry is written, and all processes are woken; one transaction.
+ * Every change of a key: the project's row is locked, which holds up issuing, then the key's, the version is raised, the
+ * audit entry is written, and all processes are woken; one transaction.
  */
 export async function changeApiKey(
   deps: ChangeDeps,

@@ -160,6 +160,9 @@ eachEngine((engine) => {
     begun.at(-1)!.end()
     await vi.waitFor(() => expect(begun).toHaveLength(first + 1))
     await clock.advance(2_001)
+    begun.at(-2)!.end()
+    await new Promise(setImmediate)
+    expect(begun).toHaveLength(first + 1)
     // Dropped although none of its sends has ended: a receiver that hangs keeps nothing of it.
     dispatcher.stopClaiming()
     await dispatcher.run()

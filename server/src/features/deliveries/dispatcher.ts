@@ -20,6 +20,7 @@ const LEASE_LEFT_LEAST_MS = 12_000
 const WAIT_MOST_MS = 2_000
 /** Supervisors kill after ten seconds. */
 const FINISH_WITHIN_MS = 8_000
+const TRY_AGAIN_MS = 250
 
 /**
  * Claimed at once: what is learned from these sends counts for the next, so that a crowd of new destinations that all
@@ -103,7 +104,6 @@ export class Dispatcher {
 
   /** Until one look at every queue has found nothing more that there is room for. */
   async run(): Promise<void> {
-    this.#giveBackLate(this.#deps.clock.monotonic())
     const looks = this.#walk.mayFind(this.#deps.clock.monotonic())
     let mayFindMore: boolean
     do mayFindMore = await this.#exchange(looks ? this.#room() : 0)
@@ -148,6 +148,7 @@ export class Dispatcher {
       this.#shares.letGo(sending.destination, place)
     }
     for (const { sending } of kept) this.#beginWaiting(sending.destination)
+    this.#beginStarved()
   }
 
   /** Nothing that is due is left in the store, as far as is known, and little waits here. */
@@ -170,13 +171,20 @@ export class Dispatcher {
     const { clock } = this.#deps
     const end = clock.monotonic() + FINISH_WITHIN_MS
     this.#giveBackLate(Number.POSITIVE_INFINITY)
+    let failure: unknown
     while (this.#isOwing && clock.monotonic() < end) {
       const alarm = new AbortController()
       this.onEnded = () => alarm.abort()
       if (this.#ended.length + this.#givenBack.length === 0)
         await clock.sleep(end - clock.monotonic(), alarm.signal)
-      await this.#exchange(0)
+      try {
+        await this.#exchange(0)
+      } catch (error) {
+        failure = error
+        await clock.sleep(TRY_AGAIN_MS)
+      }
     }
+    if (this.#isOwing && failure) throw failure
   }
 
   get #isOwing(): boolean {
@@ -186,6 +194,7 @@ export class Dispatcher {
   /** Whether a further round may find more. */
   async #exchange(most: number): Promise<boolean> {
     const { clock, random } = this.#deps
+    this.#giveBackLate(clock.monotonic())
     const [ended, givenBack] = [this.#ended, this.#givenBack]
     if (most + ended.length + givenBack.length === 0) return false
     this.#ended = []
@@ -201,25 +210,29 @@ export class Dispatcher {
     const askedAt = clock.monotonic()
     if (most > 0) this.#walk.asks(askedAt)
     this.#shares.beingClaimed = most
-    const out = await this.#exchangeWithStore({ ended, givenBack, claim })
-      .catch((error) => {
-        // Kept for the next round: the sends have happened, whether the store knows or not.
-        this.#ended = [...ended, ...this.#ended]
-        this.#givenBack = [...givenBack, ...this.#givenBack]
-        this.#isFailing = true
-        this.#walk.look()
-        throw error
-      })
-      .finally(() => {
-        this.#shares.beingClaimed = 0
-      })
+    const out = await this.#exchangeWithStore({ ended, givenBack, claim }).catch((error) => {
+      // Kept for the next round: the sends have happened, whether the store knows or not.
+      this.#ended = [...ended, ...this.#ended]
+      this.#givenBack = [...givenBack, ...this.#givenBack]
+      this.#isFailing = true
+      this.#walk.look()
+      this.#endClaim()
+      throw error
+    })
     this.#isFailing = false
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
+    this.#endClaim()
     const goesOn = most > 0 && this.#walk.saw(claim, out)
     await this.#disable(ended)
     return goesOn && this.#room() > 0
+  }
+
+  /** The places that it might have taken are there for others. */
+  #endClaim(): void {
+    this.#shares.beingClaimed = 0
+    this.#beginStarved()
   }
 
   #exchangeWithStore({ ended, givenBack, claim }: Exchanged): Promise<ExchangeOutput> {
@@ -261,6 +274,7 @@ export class Dispatcher {
 
   /** Where it has a place of its own, by a claim or by what has ended, that is used; any more there must be for anyone. */
   #beginWaiting(destination: DestinationId, hasPlace = false): void {
+    this.#giveBackLate(this.#deps.clock.monotonic(), [destination.id])
     let isOwn = hasPlace
     while (this.#waiting.has(destination.id) && this.#shares.mayBegin(destination)) {
       if (!isOwn && !this.#shares.mayGrow) {
@@ -285,8 +299,8 @@ export class Dispatcher {
   }
 
   /** What has waited until then for nothing is due again, for whoever has room. */
-  #giveBackLate(now: number): void {
-    for (const sending of this.#waiting.takeLate(now)) {
+  #giveBackLate(now: number, of?: readonly string[]): void {
+    for (const sending of this.#waiting.takeLate(now, of)) {
       this.#shares.giveUp(sending.destination)
       this.#bytesInFlight -= lengthOf(sending)
       this.#givenBack.push(givenBackOf(sending, this.#storeNow()))

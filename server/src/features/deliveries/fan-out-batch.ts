@@ -34,6 +34,8 @@ export class FanOutBatch {
   /** The monotonic clock when it was asked for. */
   #at = 0
   #kept: Kept[] = []
+  /** Deliveries that are to be claimed. */
+  left = 0
   /** Destinations whose next delivery is not the next in their queue. */
   #behind: Set<string> = new Set()
 
@@ -46,16 +48,12 @@ export class FanOutBatch {
     return this.#kept.length
   }
 
-  /** To be claimed. */
-  get left(): number {
-    return this.made.reduce((sum, { deliveries }) => sum + deliveries.length, 0) - this.kept
-  }
-
   async make(reader: Reader & { now(): Promise<number> }, events: readonly WaitingEvent[]): Promise<void> {
     const { clock, outlet } = this.#deps
     // Of a transaction that was rolled back, and is tried again.
     this.letGo()
     this.made = []
+    this.left = 0
     if (events.length === 0) return
     this.#at = clock.monotonic()
     this.now = await reader.now()
@@ -96,13 +94,18 @@ export class FanOutBatch {
 
   #keepPlace(event: WaitingEvent, destination: DestinationRow, delivery: DeliveryRow): void {
     const { outlet } = this.#deps
-    if (!outlet || destination.active !== 1 || this.#behind.has(destination.id)) return
-    const kept = hasData(event) && outlet.keep({ claimId: this.#claimId, delivery, event, destination })
+    // Held, until it is enabled.
+    if (destination.active !== 1) return
+    const mayPass = hasData(event) && !this.#behind.has(destination.id)
+    const kept = mayPass && outlet?.keep({ claimId: this.#claimId, delivery, event, destination })
     if (kept) {
       delivery.claim_id = this.#claimId
       delivery.next_attempt_at = this.now + LEASE_MS
       this.#kept.push(kept)
-    } else this.#behind.add(destination.id)
+    } else {
+      this.#behind.add(destination.id)
+      this.left++
+    }
   }
 
   /** Of these events another process has taken care meanwhile. */

@@ -85,6 +85,19 @@ eachEngine((engine) => {
   const rows = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().orderBy('id').execute()
   const statuses = async () => (await rows()).map(({ status }) => status)
 
+  /** A store by which nothing can be exchanged while it is broken. */
+  function fragileStore() {
+    let isBroken = false
+    const exchanging = <T>(run: (...parameters: never[]) => Promise<T>) =>
+      ((...parameters: never[]) =>
+        isBroken ? Promise.reject(new Error('no')) : run(...parameters)) as never as typeof run
+    const fragile: Database =
+      db.engine === 'sqlite'
+        ? { ...db, runProgram: exchanging(db.runProgram) as never }
+        : { ...db, runSql: exchanging(db.runSql) as never }
+    return { fragile, broken: (is: boolean) => (isBroken = is) }
+  }
+
   test('what there is room for is written as claimed and sent; the rest falls due', async () => {
     await subscribe()
     await happen(6)
@@ -131,10 +144,10 @@ eachEngine((engine) => {
     await disableDestination(deps(), { projectId, kind: 'webhook', id, actor: ACTOR })
     await happen(1)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
+    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 0 })
     await subscribe()
     await happen(1, { ...redemptionData(), much: 'x'.repeat(70_000) })
-    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 2 })
+    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
     expect(worker.sent).toEqual([])
     await worker.finish()
   })
@@ -181,23 +194,16 @@ eachEngine((engine) => {
   test('while nothing can be settled, nothing more is sent at once', async () => {
     await subscribe()
     await happen(1)
-    let isBroken = false
-    const exchanging = <T>(run: (...parameters: never[]) => Promise<T>) =>
-      ((...parameters: never[]) =>
-        isBroken ? Promise.reject(new Error('no')) : run(...parameters)) as never as typeof run
-    const fragile: Database =
-      db.engine === 'sqlite'
-        ? { ...db, runProgram: exchanging(db.runProgram) as never }
-        : { ...db, runSql: exchanging(db.runSql) as never }
+    const { fragile, broken } = fragileStore()
     const worker = newWorker(fragile)
     await worker.fanOut(db)
-    isBroken = true
+    broken(true)
     worker.endAll()
     await expect.poll(() => worker.inFlight()).toBe(0)
     await expect(worker.dispatcher.run()).rejects.toThrow('no')
     await happen(1)
     expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 0, left: 1 })
-    isBroken = false
+    broken(false)
     await worker.dispatcher.run()
     await happen(1)
     expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 1, left: 0 })
@@ -208,6 +214,18 @@ eachEngine((engine) => {
     }
     await worker.finish()
     expect(worker.sent).toHaveLength(3)
+  })
+
+  test('a store that fails for a moment while a worker stops costs nothing', async () => {
+    await subscribe()
+    await happen(3)
+    const { fragile, broken } = fragileStore()
+    const worker = newWorker(fragile)
+    await worker.fanOut(db)
+    broken(true)
+    setTimeout(broken, 300, false)
+    await worker.finish()
+    expect(await statuses()).toEqual(Array(3).fill('delivered'))
   })
 
   test('where it cannot be written nothing is sent, and the places are free again', async () => {

@@ -29,11 +29,13 @@ export class WaitingSends {
     return next?.sending
   }
 
-  /** Takes those that have waited too long by then. */
-  takeLate(now: number): Sending[] {
+  /** Takes those that have waited too long by then, of these destinations or of all. */
+  takeLate(now: number, ids: Iterable<string> = this.#byDestination.keys()): Sending[] {
     const late: Sending[] = []
-    for (const [id, waiting] of this.#byDestination)
+    for (const id of ids) {
+      const waiting = this.#byDestination.get(id) ?? []
       while (waiting.length > 0 && waiting[0]!.until <= now) late.push(this.take(id)!)
+    }
     return late
   }
 }

@@ -32,6 +32,19 @@ test('what falls due while a claim is under way is looked for by the next', () =
   expect(walk.mayFind(1)).toBe(true)
 })
 
+test('what falls due in a queue that this lap has passed is looked for by the next lap', () => {
+  const walk = new Walk()
+  walk.asks(0)
+  walk.saw(claimOf(walk), took(0, AT_B))
+  walk.look()
+  walk.asks(1)
+  expect(walk.saw(claimOf(walk), took(0))).toBe(false)
+  expect(walk.mayFind(2)).toBe(true)
+  walk.asks(2)
+  walk.saw(claimOf(walk), took(0))
+  expect(walk.mayFind(3)).toBe(false)
+})
+
 test('whoever got all that there was room for may have more, until a whole lap has left nothing', () => {
   const walk = new Walk()
   for (const fields of [

@@ -8,7 +8,7 @@ const FROM_THE_START: DestinationId = { project_id: '', id: '' }
 /** The way from queue to queue through the store, claim by claim, lap by lap, and whether something may be left there. */
 export class Walk {
   #after = FROM_THE_START
-  #mayFind = true
+  #hasFallenDue = true
   #mayBeLeft = false
   #askedAt = Number.NEGATIVE_INFINITY
 
@@ -24,17 +24,18 @@ export class Walk {
 
   /** Something has fallen due. */
   look(): void {
-    this.#mayFind = true
+    this.#hasFallenDue = true
   }
 
   /** Whether something may be due. */
   mayFind(now: number): boolean {
-    return this.#mayFind || now - this.#askedAt >= LOOK_EVERY_MS
+    const isUnderWay = this.#after !== FROM_THE_START
+    return this.#hasFallenDue || this.#mayBeLeft || isUnderWay || now - this.#askedAt >= LOOK_EVERY_MS
   }
 
-  /** A claim is on its way. What falls due from now on it may not see. */
+  /** A claim is on its way. What falls due from now on it may not see, nor what did in queues that this lap has passed. */
   asks(now: number): void {
-    this.#mayFind = false
+    if (this.#after === FROM_THE_START) this.#hasFallenDue = false
     this.#askedAt = now
   }
 
@@ -43,7 +44,6 @@ export class Walk {
     const isNewLap = claim.after === FROM_THE_START
     this.#after = out.next ?? FROM_THE_START
     this.#mayBeLeft = mayLeave(claim, out) || (this.#mayBeLeft && !isNewLap)
-    if (this.#mayBeLeft || out.next !== null) this.#mayFind = true
     return out.next !== null
   }
 }

@@ -5,8 +5,8 @@ import { findTokens, forgetKeyFullness, markRevoked } from './token.store.ts'
 import type { TokenName } from './token.ts'
 
 /**
- * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, then the key,
- * as issuing does; `record` is part of the same transaction. False where there was nothing to revoke (any more).
+ * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, which holds up
+ * issuing, then the key; `record` is part of the same transaction. False where there was nothing to revoke (any more).
  */
 export const revokeToken = (
   db: Database,
