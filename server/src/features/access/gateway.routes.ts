@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { HTTPMethods } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
 import { type App, type Asked, answerQuickly, type QuickAnswer } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -22,17 +22,7 @@ function forProxies(error: unknown): unknown {
   })
 }
 
-/** nginx drops the body of a refusal but can read headers: the same JSON, in ASCII, so that the caller sees it. */
-function repeatInHeader(_: FastifyRequest, reply: FastifyReply, body: unknown, done: () => void): void {
-  reply.header('cache-control', 'no-store')
-  if (reply.statusCode >= 400 && typeof body === 'string')
-    reply.header('x-jeton-error', body.replace(/[^\x20-\x7e]/g, escaped))
-  done()
-}
-
-const ANSWER_HEADERS = ['cache-control', 'no-store', 'content-type', 'text/plain; charset=utf-8']
-
-const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+const PLAIN_TEXT = ['content-type', 'text/plain; charset=utf-8']
 
 /**
  * The door for APIs that live elsewhere: nginx `auth_request`, Caddy and Traefik `forward_auth`, Envoy `ext_authz` ask
@@ -46,7 +36,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     passed.add()
     const { project_id, client_id, id } = key.row
     const headers = [
-      ...ANSWER_HEADERS,
+      ...PLAIN_TEXT,
       'x-jeton-project-id',
       project_id,
       'x-jeton-client-id',
@@ -80,7 +70,8 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     app.route({
       method: METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[],
       url,
-      config: { access: 'handler', takes: 'nothing', quick: authorize },
+      // nginx drops the body of a refusal but can read headers, so that the caller sees it.
+      config: { access: 'handler', takes: 'nothing', quick: authorize, refusalInHeader: true },
       schema: {
         tags: ['gateway'],
         hide: url !== GATEWAY,
@@ -91,7 +82,6 @@ export function gatewayRoutes(app: App, deps: Deps): void {
           'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
       },
       onRequest: answerQuickly(authorize),
-      onSend: repeatInHeader,
       handler: () => undefined,
     })
 }

@@ -1,9 +1,8 @@
-import type { FastifyRequest } from 'fastify'
 import { withoutCredentials } from '../../contract/ids.ts'
 import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { pathOf } from '../../platform/http/index.ts'
+import { pathOf, type Told } from '../../platform/http/index.ts'
 import { Alike } from './alike.ts'
 import {
   deleteRefusalsBefore,
@@ -21,7 +20,7 @@ const ROWS_PER_STATEMENT = 500
 
 const printable = (text: string, most: number): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, most)
 
-function rowOf(request: FastifyRequest, problem: Problem, at: number): RefusalRow {
+function rowOf(request: Told, problem: Problem, at: number): RefusalRow {
   const { caller } = request
   return {
     request_id: request.id,
@@ -66,7 +65,7 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
   }
 
   return {
-    record(request: FastifyRequest, problem: Problem): void {
+    record(request: Told, problem: Problem): void {
       if (waiting.length >= WAITING_MOST) return
       const row = rowOf(request, problem, clock.now())
       if (alike.isWorthAPlace(kindOf(row), clock.monotonic())) waiting.push(row)

@@ -19,7 +19,8 @@ const MARKED = (parameter: string) => `current_setting('jeton.batch', true) = ${
  */
 const GRANT = `
 with asked as (
-  select a.*, substring($5::bytea from (a.n::int - 1) * ${DIGEST_BYTES} + 1 for ${DIGEST_BYTES}) as digest
+  select a.project_id collate "C", a.key_id collate "C", a.version, a.scope, a.n,
+    substring($5::bytea from (a.n::int - 1) * ${DIGEST_BYTES} + 1 for ${DIGEST_BYTES}) as digest
   from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) with ordinality as a(project_id, key_id, version, scope, n)
 ),
 clock as (

@@ -1,5 +1,6 @@
 import { PROJECT_TOKEN_LIMIT } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
+import { ownText } from '../../platform/own-text.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import type { IssueOutcome } from './issue.ts'
 import type { TokenIssuer } from './issue-tokens.ts'
@@ -73,7 +74,7 @@ function grantedTo({ grants, permissions }: KnownKey, scope: string | undefined)
   const known = scope === undefined ? undefined : grants.get(scope)
   if (known !== undefined) return known
   const granted = grantScope(scope, permissions)
-  if (grants.size < GRANTS_KEPT) grants.set(scope!, granted)
+  if (grants.size < GRANTS_KEPT) grants.set(ownText(scope!), granted)
   return granted
 }
 

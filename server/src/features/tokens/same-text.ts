@@ -1,3 +1,5 @@
+import { ownText } from '../../platform/own-text.ts'
+
 /** More different texts than keys and scopes in use at once; beyond that it begins anew. */
 const KEPT = 50_000
 
@@ -9,7 +11,8 @@ export class SameText {
     const known = this.#known.get(text)
     if (known !== undefined) return known
     if (this.#known.size >= KEPT) this.#known.clear()
-    this.#known.set(text, text)
-    return text
+    const own = ownText(text)
+    this.#known.set(own, own)
+    return own
   }
 }

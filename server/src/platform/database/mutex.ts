@@ -7,6 +7,7 @@ interface Waiting {
 /** First come, first served. SQLite has one writer: transactions wait here for their turn, but not for ever. */
 export class Mutex {
   #held = false
+  #sharing = 0
   readonly #waiting: Waiting[] = []
 
   async acquire(withinMs: number): Promise<void> {
@@ -18,6 +19,19 @@ export class Mutex {
     const next = this.#waiting.shift()
     if (next) next.take()
     else this.#held = false
+  }
+
+  /** Takes a turn that others who share theirs may join; nobody does while somebody waits, or that one might for ever. */
+  async share(withinMs: number): Promise<void> {
+    const mayJoin = this.#sharing > 0 && this.#waiting.length === 0
+    if (this.#held && !mayJoin) await this.#turn(withinMs)
+    this.#held = true
+    this.#sharing++
+  }
+
+  leave(): void {
+    this.#sharing--
+    if (this.#sharing === 0) this.release()
   }
 
   #turn(withinMs: number): Promise<void> {

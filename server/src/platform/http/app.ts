@@ -55,6 +55,8 @@ declare module 'fastify' {
     takes?: 'form' | 'nothing'
     /** Part of the management listener, where there is one. */
     management?: boolean
+    /** Refusals repeat their body in the header `x-jeton-error`; and no answer is stored. */
+    refusalInHeader?: boolean
     /** How it is answered before Fastify sees it, on the hot paths. */
     quick?: Quick
   }
@@ -71,7 +73,5 @@ declare module 'fastify' {
     apiKey: { readonly name: string; readonly app_id: string }
     /** For the line in a terminal: the key's name and the scope, say. Never a secret. */
     note: string | undefined
-    /** When it arrived, by the monotonic clock, where that was before Fastify saw it. */
-    began: number | undefined
   }
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { Problem, type Refusal } from '../../contract/problem.ts'
 import type { Clock } from '../clock.ts'
+import { ownText } from '../own-text.ts'
 
 /** Per address and credential id: room for a typing human or a misconfigured client, none for a guesser. */
 const PER_CREDENTIAL = 20
@@ -39,7 +40,7 @@ export class WrongAttempts {
     // The address first: once it has too many, its further ids take no memory, or it could push itself and others out.
     const waitMs =
       this.#count(group, PER_ADDRESS, now) ||
-      this.#count(`${group} ${credentialId.slice(0, 80)}`, PER_CREDENTIAL, now)
+      this.#count(`${group} ${ownText(credentialId.slice(0, 80))}`, PER_CREDENTIAL, now)
     return waitMs > 0 ? tooMany(Math.ceil(waitMs / 1000), wrong.refusal) : wrong
   }
 

@@ -1,8 +1,10 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyError } from 'fastify'
 import type { ErrorKey } from '../../contract/error-keys.ts'
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import { StoreUnavailable } from '../store-unavailable.ts'
+import type { CallerAddress } from './caller-address.ts'
 import { explainValidation } from './explain-validation.ts'
 
 export const FORM = 'application/x-www-form-urlencoded'
@@ -15,9 +17,27 @@ export const wrongMediaType = (oauth: boolean): Problem =>
       : 'Content-Type: application/json',
   })
 
+/** A request as it is told what was wrong with it. */
+export interface Told {
+  readonly id: string
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly caller: CallerAddress
+  /** Where Node read it: whether all of it has come. */
+  readonly raw: { readonly complete?: boolean }
+}
+
+/** What its route has to do with it. */
+export interface Telling {
+  /** Answers carry RFC 6749 `error`. */
+  readonly oauth?: boolean
+  /** The body of a refusal is in a header, too. */
+  readonly refusalInHeader?: boolean
+}
+
 /** Fastify's own errors, told in our words. */
-function fromFramework(error: FastifyError, request: FastifyRequest): Problem | undefined {
-  const oauth = request.routeOptions?.config?.oauth === true
+function fromFramework(error: FastifyError, { raw }: Told, { oauth = false }: Telling): Problem | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
@@ -34,7 +54,7 @@ function fromFramework(error: FastifyError, request: FastifyRequest): Problem | 
       })
     case 'ECONNRESET':
       // A caller that hangs up in the middle of its body is no bug of ours, and must not be able to fill the log with them.
-      if (request.raw.complete) return undefined
+      if (raw.complete) return undefined
       return new Problem('invalid_payload', {
         message: 'The request broke off.',
         details: 'Send all of it.',
@@ -62,13 +82,13 @@ export const unavailable = (): Problem =>
   })
 
 /** Whatever was thrown, as the Problem to answer with; undefined is a bug of ours. */
-export function problemOf(error: unknown, request: FastifyRequest): Problem | undefined {
+export function problemOf(error: unknown, request: Told, telling: Telling): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof StoreUnavailable) return unavailable()
   const failure = error as FastifyError
   if (failure.validation?.[0])
     return explainValidation(failure.validation[0] as never, failure.validationContext ?? 'body')
-  return fromFramework(failure, request)
+  return fromFramework(failure, request, telling)
 }
 
 export const bug = (): Problem =>
@@ -116,30 +136,26 @@ const asciiOnly = (text: string): string => text.replace(/["\\]/g, "'").replace(
  * RFC 6750 §3. On OAuth endpoints only when the request used `Authorization`: strict clients would otherwise hide the
  * JSON error behind the challenge. Everywhere else always, with `error=` only if a token was sent.
  */
-function challenge(problem: Problem, request: FastifyRequest): string | undefined {
-  const sent = request.headers.authorization ?? ''
+function challenge(problem: Problem, { headers }: Told, { oauth }: Telling): string | undefined {
+  const sent = headers.authorization ?? ''
   const bearer = /^bearer /i.test(sent)
-  if (request.routeOptions?.config?.oauth === true) {
+  if (oauth) {
     if (sent === '') return undefined
     return bearer ? `Bearer error="${problem.oauth}"` : 'Basic realm="Jeton", charset="UTF-8"'
   }
   return bearer ? 'Bearer error="invalid_token"' : 'Bearer'
 }
 
-export function answerProblem(
-  problem: Problem,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  publicUrl: string,
-): FastifyReply {
-  const oauth = request.routeOptions?.config?.oauth === true
-  if (problem.status === 401) {
-    const value = challenge(problem, request)
-    if (value) reply.header('www-authenticate', value)
-  }
-  return reply
-    .code(problem.status)
-    .header('x-request-id', request.id)
-    .headers(problem.headers)
-    .send(errorBody(problem, { requestId: request.id, oauth, publicUrl }))
+/** Of the headers of an answer those that come with the problem. */
+export function problemAnswer(problem: Problem, request: Told, telling: Telling, publicUrl: string) {
+  const { oauth = false, refusalInHeader = false } = telling
+  const text = JSON.stringify(errorBody(problem, { requestId: request.id, oauth, publicUrl }))
+  const headers: Record<string, string> = {}
+  const value = problem.status === 401 ? challenge(problem, request, telling) : undefined
+  if (value) headers['www-authenticate'] = value
+  Object.assign(headers, problem.headers, { 'content-type': 'application/json; charset=utf-8' })
+  if (refusalInHeader) headers['x-jeton-error'] = text.replace(/[^\x20-\x7e]/g, escaped)
+  return { status: problem.status, headers, text }
 }
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

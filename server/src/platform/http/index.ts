@@ -21,7 +21,7 @@ export type { Access, Actor, App, Guard, Guards } from './app.ts'
 export { WrongAttempts } from './attempts.ts'
 export type { Form } from './bodies.ts'
 export type { CallerAddress } from './caller-address.ts'
-export { unavailable } from './error-answers.ts'
+export { type Told, unavailable } from './error-answers.ts'
 export {
   filterField,
   IdParam,
@@ -45,7 +45,7 @@ export {
   type Rows,
   timeOf,
 } from './lists.ts'
-export { type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
+export { type Arrived, type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
 export { addErrorPages, addReference } from './reference.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'
 export { pathOf } from './route-hooks.ts'

@@ -2,15 +2,28 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Form, parseForm } from './bodies.ts'
 import type { CallerAddress } from './caller-address.ts'
-import { FORM } from './error-answers.ts'
+import { FORM, type Told } from './error-answers.ts'
 import { newRequestId } from './request-id.ts'
 
 /** As `fetch` and many clients have it. */
 const UTF8_FORM = /^application\/x-www-form-urlencoded; ?charset=utf-8$/i
 
+/** A request as it arrived: Node's own, or one that was read by hand. */
+export interface Arrived {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[]
+  readonly httpVersionMinor: number
+  /** Of Node's: whether all of it has come. */
+  readonly complete?: boolean
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
 /** As much of a request as a quick answer may look at; requests of Fastify have it all too. */
 export interface Asked {
-  readonly raw: IncomingMessage
+  readonly raw: Arrived
   readonly headers: IncomingHttpHeaders
   readonly caller: CallerAddress
   /** The form, where the route takes one. */
@@ -34,16 +47,36 @@ export const answerQuickly = (quick: Quick) => async (request: FastifyRequest, r
   return reply.send(text)
 }
 
+/** A first line that is wanted, and where it leads. */
+export interface Way {
+  readonly lane: Lane
+  readonly method: string
+  readonly url: string
+}
+
 /** What is common to the answers of a route, made once. */
-interface Lane {
-  /** Undefined is any. */
-  readonly method: string | undefined
+export interface Lane {
   readonly takesForm: boolean
   readonly quick: Quick
   readonly headers: readonly string[]
   /** What Fastify's hooks would do: before the answer, which may be refused, and after it. */
-  readonly check: (raw: IncomingMessage) => void
+  readonly check: (raw: Arrived) => void
   readonly record: (answer: Recorded) => void
+  /** What is thrown, as an answer. */
+  readonly refuse: (fault: unknown, request: Told) => Refusal
+}
+
+/** An answer, to be sent with what every one has: date, length, and whether the connection stays. */
+export interface Answer {
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly text: string
+}
+
+interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
 }
 
 /** An answer as it is counted and logged. */
@@ -51,22 +84,16 @@ export interface Recorded {
   readonly status: number
   readonly ms: number
   readonly id: string
-  readonly raw: IncomingMessage
+  readonly method: string
+  readonly url: string
   readonly caller: CallerAddress
   readonly note: string | undefined
-}
-
-/** What was decided before Fastify got the request, for it to tell. */
-interface Refused {
-  readonly fault: unknown
-  readonly note: string | undefined
-  readonly began: number
 }
 
 type Handler = (raw: IncomingMessage, response: ServerResponse) => void
 
 interface Deps {
-  readonly callerOf: (raw: IncomingMessage) => CallerAddress
+  readonly callerOf: (raw: Arrived) => CallerAddress
   /** As Fastify does it before its own. */
   readonly beforeAnswer: (response: ServerResponse) => void
   readonly formLimitBytes: number
@@ -74,27 +101,36 @@ interface Deps {
 
 /**
  * The hot paths (issuing, introspecting, authorizing) are answered before Fastify sees them: half of what they cost
- * beyond HTTP was on the way through it. Only plain requests, and only with 200. What is unusual about a request makes
- * it go through Fastify from the start, and whoever is refused here is sent on to be told there: there is one way to
- * refuse.
+ * beyond HTTP was on the way through it. Only plain requests: what is unusual about one makes it go through Fastify from
+ * the start.
  */
 export class QuickLanes {
   readonly #deps: Deps
-  readonly #lanes = new Map<string, Lane>()
-  readonly #refused = new WeakMap<IncomingMessage, Refused>()
+  /** By the first line of a request without its version. */
+  readonly #ways = new Map<string, Way>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  add({ url, method, config }: RouteOptions, common: Pick<Lane, 'headers' | 'check' | 'record'>): void {
+  add({ url, method, config }: RouteOptions, common: Omit<Lane, 'takesForm' | 'quick'>): void {
     if (!config?.quick || url.includes('*')) return
-    const one = typeof method === 'string' ? method : undefined
-    this.#lanes.set(url, { ...common, method: one, takesForm: config.takes === 'form', quick: config.quick })
+    const lane = { ...common, takesForm: config.takes === 'form', quick: config.quick }
+    for (const one of [method].flat()) this.#ways.set(`${one} ${url}`, { lane, method: one, url })
   }
 
-  refused(raw: IncomingMessage): Refused | undefined {
-    return this.#refused.get(raw)
+  /** For `POST /v1/oauth/token`, say. */
+  wayOf(methodAndUrl: string): Way | undefined {
+    return this.#ways.get(methodAndUrl)
+  }
+
+  /** Whether there is nothing unusual about what comes with it. */
+  takes(
+    { takesForm }: Lane,
+    { 'content-type': type, 'content-length': length }: IncomingHttpHeaders,
+  ): boolean {
+    if (!takesForm) return true
+    return (type === FORM || UTF8_FORM.test(type ?? '')) && Number(length) <= this.#deps.formLimitBytes
   }
 
   /** From here on requests come here first, and to Fastify, which has listened alone so far, with what is not for us. */
@@ -102,98 +138,118 @@ export class QuickLanes {
     const [fastify] = server.listeners('request') as [Handler]
     server.off('request', fastify)
     server.on('request', (raw, response) => {
-      const lane = this.#laneOf(raw)
-      if (!lane) return void fastify(raw, response)
-      const exchange = { lane, raw, response, fastify, began: performance.now() }
-      if (lane.takesForm) this.#read(exchange)
-      else this.#answer(exchange)
+      const lane = this.wayOf(`${raw.method} ${raw.url}`)?.lane
+      if (!lane || !this.takes(lane, raw.headers)) return void fastify(raw, response)
+      const began = performance.now()
+      const send = ({ status, headers, text }: Answer) => {
+        this.#deps.beforeAnswer(response)
+        const length = String(Buffer.byteLength(text))
+        response.writeHead(status, [...headers, 'content-length', length]).end(text)
+      }
+      const cut = () => response.destroy()
+      if (lane.takesForm) readAll(raw, (body) => this.answer({ lane, raw, body, began, send, cut }))
+      else this.answer({ lane, raw, began, send, cut })
     })
   }
 
-  /** A form that breaks off never ends: the client is told as of any request that is broken, if it is still there. */
-  #read(exchange: Exchange): void {
-    const chunks: Buffer[] = []
-    exchange.raw.on('data', (chunk: Buffer) => chunks.push(chunk))
-    exchange.raw.on('end', () =>
-      this.#answer(exchange, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
-    )
-  }
-
-  #laneOf(raw: IncomingMessage): Lane | undefined {
-    const lane = this.#lanes.get(raw.url!)
-    if (!lane || (lane.method !== undefined && lane.method !== raw.method)) return undefined
-    return lane.takesForm && !this.#isPlainForm(raw) ? undefined : lane
-  }
-
-  /** Its length is known, and no more than Fastify would take. */
-  #isPlainForm({ headers }: IncomingMessage): boolean {
-    const { 'content-type': type, 'content-length': length } = headers
-    return (type === FORM || UTF8_FORM.test(type ?? '')) && Number(length) <= this.#deps.formLimitBytes
-  }
-
-  #answer(exchange: Exchange, body?: Buffer): void {
-    const { lane, raw } = exchange
-    const asked = new PlainRequest(raw)
+  /** Whatever happens, there is one answer; and without a promise where nothing needs to be waited for. */
+  answer(arrival: Arrival): void {
+    const exchange = new Exchange(arrival)
+    const { lane, raw, body } = arrival
     let answer: QuickAnswer | Promise<QuickAnswer>
     try {
-      asked.caller = this.#deps.callerOf(raw)
+      exchange.caller = this.#deps.callerOf(raw)
       lane.check(raw)
-      if (body) asked.body = parseForm(body)
-      answer = lane.quick(asked)
+      if (body) exchange.body = parseForm(body)
+      answer = lane.quick(exchange)
     } catch (fault) {
-      this.#refuse(exchange, asked, fault)
+      exchange.refuse(fault)
       return
     }
     if (answer instanceof Promise)
       answer.then(
-        (late) => this.#send(exchange, asked, late),
-        (fault) => this.#refuse(exchange, asked, fault),
+        (late) => exchange.pass(late),
+        (fault) => exchange.refuse(fault),
       )
-    else this.#send(exchange, asked, answer)
+    else exchange.pass(answer)
   }
+}
 
-  #send(exchange: Exchange, asked: Asked, { headers, text }: QuickAnswer): void {
-    const { lane, raw, response, began } = exchange
-    const id = newRequestId()
-    this.#deps.beforeAnswer(response)
-    const own = ['x-request-id', id, ...lane.headers, ...headers, 'content-length', String(text.length)]
-    try {
-      response.writeHead(200, own)
-    } catch (fault) {
-      this.#refuse(exchange, asked, fault)
-      return
-    }
-    // For ASCII the same bytes as UTF-8, without a look at each.
-    response.end(text, 'latin1')
-    const { caller, note } = asked
-    lane.record({ status: 200, ms: performance.now() - began, id, raw, caller, note })
-  }
+/** A form that breaks off never ends: the client is told as of any request that is broken, if it is still there. */
+function readAll(raw: IncomingMessage, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = []
+  raw.on('data', (chunk: Buffer) => chunks.push(chunk))
+  raw.on('end', () => done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+}
 
-  #refuse({ raw, response, fastify, began }: Exchange, { note }: Asked, fault: unknown): void {
-    this.#refused.set(raw, { fault, note, began })
-    fastify(raw, response)
-  }
+/** A request that has arrived whole, and the way to answer it. */
+export interface Arrival {
+  readonly lane: Lane
+  readonly raw: Arrived
+  readonly body?: Buffer | undefined
+  /** When, by the monotonic clock. */
+  readonly began: number
+  /** Throws only where nothing has been sent yet. */
+  readonly send: (answer: Answer) => void
+  /** Where nothing can be sent. */
+  readonly cut: () => void
 }
 
 const NOBODY: CallerAddress = { plain: null, socket: 'unknown', forwarded: null }
 
-class PlainRequest implements Asked {
-  readonly raw: IncomingMessage
-  readonly headers: IncomingHttpHeaders
+class Exchange implements Asked, Told {
+  readonly #arrival: Arrival
+  readonly id = newRequestId()
   caller = NOBODY
   body: Form | undefined = undefined
   note: string | undefined = undefined
 
-  constructor(raw: IncomingMessage) {
-    this.raw = raw
-    this.headers = raw.headers
+  constructor(arrival: Arrival) {
+    this.#arrival = arrival
   }
-}
 
-interface Exchange {
-  readonly lane: Lane
-  readonly raw: IncomingMessage
-  readonly response: ServerResponse
-  readonly fastify: Handler
-  readonly began: number
+  get raw(): Arrived {
+    return this.#arrival.raw
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#arrival.raw.headers
+  }
+
+  get method(): string {
+    return this.#arrival.raw.method!
+  }
+
+  get url(): string {
+    return this.#arrival.raw.url!
+  }
+
+  pass({ headers, text }: QuickAnswer): void {
+    const { lane, send } = this.#arrival
+    try {
+      send({ status: 200, headers: ['x-request-id', this.id, ...lane.headers, ...headers], text })
+    } catch (fault) {
+      this.refuse(fault)
+      return
+    }
+    this.#record(200)
+  }
+
+  refuse(fault: unknown): void {
+    const { lane, send, cut } = this.#arrival
+    const { status, headers, text } = lane.refuse(fault, this)
+    const own = ['x-request-id', this.id, ...lane.headers, ...Object.entries(headers).flat()]
+    try {
+      send({ status, headers: own, text })
+    } catch {
+      cut()
+    }
+    this.#record(status)
+  }
+
+  #record(status: number): void {
+    const { lane, began } = this.#arrival
+    const { id, method, url, caller, note } = this
+    lane.record({ status, ms: performance.now() - began, id, method, url, caller, note })
+  }
 }

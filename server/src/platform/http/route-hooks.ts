@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
@@ -6,7 +5,7 @@ import { addressMatcher } from '../addresses.ts'
 import type { Log } from '../log.ts'
 import type { Histogram, Metrics } from '../metrics.ts'
 import type { Guards } from './app.ts'
-import type { QuickLanes, Recorded } from './quick-answers.ts'
+import type { Arrived, Recorded } from './quick-answers.ts'
 
 export interface HookDeps {
   readonly log: Log
@@ -26,10 +25,11 @@ export function pathOf(url: string): string {
 
 type Config = NonNullable<RouteOptions['config']>
 
-const NEVER_STORED = ['cache-control', 'no-store', 'pragma', 'no-cache']
+const NOT_STORED = ['cache-control', 'no-store']
+const NEVER_STORED = [...NOT_STORED, 'pragma', 'no-cache']
 
 /** Node would answer this itself, in a shape of its own: HTTP/1.1 needs a host (RFC 9112 §3.2). */
-function refuseWithoutHost({ headers, httpVersionMinor }: IncomingMessage): void {
+function refuseWithoutHost({ headers, httpVersionMinor }: Arrived): void {
   if (headers.host !== undefined || httpVersionMinor === 0) return
   throw new Problem('invalid_payload', {
     message: 'The Host header is missing.',
@@ -40,7 +40,7 @@ function refuseWithoutHost({ headers, httpVersionMinor }: IncomingMessage): void
 /** Node keeps the first of these and drops the others without a word; somebody in front of us may have judged another. */
 const SENT_ONCE = ['authorization', 'content-type']
 
-function refuseRepeated({ rawHeaders }: IncomingMessage): void {
+function refuseRepeated({ rawHeaders }: Arrived): void {
   let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const sent = rawHeaders[i]!
@@ -74,7 +74,7 @@ function refuseBadEscapes(url: string): void {
  * What happens before and after every handler. Each route gets hooks of its own, made when it is registered: what the
  * route's rules are need not be looked up again at every request. Callbacks, not promises, since this is the hot path.
  */
-export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
+export function createRouteHooks(deps: HookDeps) {
   const mayManage = addressMatcher(deps.managementAllow)
   const durations = deps.metrics.histogram(
     'jeton_http_request_duration_seconds',
@@ -101,14 +101,14 @@ export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
   }
 
   /** What every answer of a route carries, as names and values in turn. */
-  const headersOf = ({ access, oauth = false }: Config): readonly string[] => [
+  const headersOf = ({ access, oauth, refusalInHeader }: Config): readonly string[] => [
     'x-content-type-options',
     'nosniff',
-    ...(oauth || access === 'operator' ? NEVER_STORED : []),
+    ...(oauth || access === 'operator' ? NEVER_STORED : refusalInHeader ? NOT_STORED : []),
   ]
 
   /** What is wrong with a request whatever is asked. */
-  function checkOf({ access }: Config): (raw: IncomingMessage) => void {
+  function checkOf({ access }: Config): (raw: Arrived) => void {
     const presentsCredential = access === 'handler' || access === 'scope'
     return (raw) => {
       refuseWithoutHost(raw)
@@ -117,7 +117,7 @@ export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
   }
 
   function begin(config: Config = {}) {
-    const { access, management = false, takes = 'json', quick } = config
+    const { access, management = false, takes = 'json' } = config
     const narrowed = management && deps.managementAllow.length > 0
     const headers = headersOf(config)
     const check = checkOf(config)
@@ -127,12 +127,6 @@ export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
       request.takes = takes
       reply.header('x-request-id', request.id)
       for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
-      const refused = quick && lanes.refused(request.raw)
-      if (refused) {
-        request.note = refused.note
-        request.began = refused.began
-        throw refused.fault
-      }
       check(request.raw)
       if (narrowed) refuseStrangers(request)
       if (readsQuery) refuseBadEscapes(request.url)
@@ -160,20 +154,19 @@ export function createRouteHooks(deps: HookDeps, lanes: QuickLanes) {
 
   function end(record: (answer: Recorded) => void) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      const { id, raw, caller, note, began } = request
-      const ms = began === undefined ? reply.elapsedTime : performance.now() - began
-      record({ status: reply.statusCode, ms, id, raw, caller, note })
+      const { id, method, url, caller, note } = request
+      record({ status: reply.statusCode, ms: reply.elapsedTime, id, method, url, caller, note })
       done()
     }
   }
 
   function logAnswer(
-    { status, ms, id, raw, caller, note }: Recorded,
+    { status, ms, id, method, url, caller, note }: Recorded,
     level: 'info' | 'debug' | 'error',
   ): void {
     const answer = {
-      method: raw.method,
-      url: withoutCredentials(pathOf(raw.url!)),
+      method,
+      url: withoutCredentials(pathOf(url)),
       status,
       ms: Number(ms.toFixed(1)),
       request_id: id,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -11,10 +11,19 @@ import type { App } from './app.ts'
 import { parseForm, parseJson } from './bodies.ts'
 import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
-import { answerProblem, bug, FORM, problemOf, wrongMediaType } from './error-answers.ts'
+import {
+  bug,
+  FORM,
+  problemAnswer,
+  problemOf,
+  type Telling,
+  type Told,
+  wrongMediaType,
+} from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { cutWhoNeverRead } from './never-read.ts'
-import { QuickLanes } from './quick-answers.ts'
+import { PlainConnections } from './plain-connections.ts'
+import { type Arrived, QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
 import { createValidatorCompiler } from './validators.ts'
@@ -27,6 +36,7 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
+const LOOK_FOR_SILENT_EVERY_MS = 2_000
 /** A client that asks and never reads. */
 const NEVER_READ = { lookEveryMs: 15_000, silentMs: 60_000 }
 
@@ -34,7 +44,7 @@ export interface HttpDeps extends HookDeps {
   readonly clock: Clock
   readonly trustedProxies: readonly string[]
   /** Told of every 401, 403 and 429, off the request's path. */
-  readonly onRefusal: (request: FastifyRequest, problem: Problem) => void
+  readonly onRefusal: (request: Told, problem: Problem) => void
   readonly publicUrl: () => string
   /** The answer to a path that cannot be decoded, where it is not the usual one. */
   readonly badUrl?: (url: string) => Problem | undefined
@@ -57,7 +67,7 @@ export function createHttp(deps: HttpDeps): Http {
     if (stopping) response.shouldKeepAlive = false
   }
   const isTrusted = addressMatcher(deps.trustedProxies)
-  const callerOf = ({ socket, headers }: IncomingMessage): CallerAddress =>
+  const callerOf = ({ socket, headers }: Arrived): CallerAddress =>
     callerAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
   const lanes = new QuickLanes({ callerOf, beforeAnswer, formLimitBytes: FORM_LIMIT_BYTES })
   const brokenRequests = createBrokenRequestAnswers(deps.publicUrl)
@@ -90,14 +100,20 @@ export function createHttp(deps: HttpDeps): Http {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   const routes: RouteOptions[] = []
-  const hooks = createRouteHooks(deps, lanes)
+  const hooks = createRouteHooks(deps)
 
-  function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const problem = problemOf(error, request)
+  /** The one way to refuse: whatever was thrown, as an answer; on record where it is a refusal, logged where it is a bug. */
+  function refusalOf(error: unknown, request: Told, telling: Telling) {
+    const problem = problemOf(error, request, telling)
     if (!problem) deps.log.error({ err: error, request_id: request.id }, 'bug')
     const shown = problem ?? bug()
     if (shown.status === 401 || shown.status === 403 || shown.status === 429) deps.onRefusal(request, shown)
-    return answerProblem(shown, request, reply, deps.publicUrl())
+    return problemAnswer(shown, request, telling, deps.publicUrl())
+  }
+
+  function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { status, headers, text } = refusalOf(error, request, request.routeOptions?.config ?? {})
+    return reply.code(status).header('x-request-id', request.id).headers(headers).send(text)
   }
 
   app.setValidatorCompiler(createValidatorCompiler())
@@ -113,7 +129,13 @@ export function createHttp(deps: HttpDeps): Http {
     route.onRequest = [hooks.begin(route.config), ...[route.onRequest ?? []].flat()]
     const record = hooks.recordOf(route.url, route.method)
     route.onResponse = hooks.end(record)
-    lanes.add(route, { record, headers: hooks.headersOf(route.config), check: hooks.checkOf(route.config) })
+    const { config } = route
+    lanes.add(route, {
+      record,
+      headers: hooks.headersOf(config),
+      check: hooks.checkOf(config),
+      refuse: (fault, request) => refusalOf(fault, request, config),
+    })
     if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
@@ -129,6 +151,14 @@ export function createHttp(deps: HttpDeps): Http {
     done(null, body)
   })
   lanes.standBefore(app.server)
+  const connections = new PlainConnections({
+    lanes,
+    isStopping: () => stopping,
+    keepAliveMs: KEEP_ALIVE_MS,
+    silentMs: HEADERS_TIMEOUT_MS,
+    lookEveryMs: LOOK_FOR_SILENT_EVERY_MS,
+  })
+  connections.standBefore(app.server)
   brokenRequests.watch(app.server)
   cutWhoNeverRead(app.server, NEVER_READ)
   // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417 without a body.
@@ -140,7 +170,7 @@ export function createHttp(deps: HttpDeps): Http {
     finish: () => refuseOtherMethods(app, [...routes]),
     async stop() {
       stopping = true
-      await stopGracefully(app, deps.clock)
+      await stopGracefully(app, connections, deps.clock)
     },
   }
 }
@@ -152,9 +182,8 @@ function unknownPath(request: FastifyRequest): Problem {
   })
 }
 
-function decorateRequests(app: App, callerOf: (raw: IncomingMessage) => CallerAddress): void {
+function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): void {
   app.decorateRequest('note', undefined)
-  app.decorateRequest('began', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')
@@ -263,14 +292,14 @@ const TURNS_MOST = 50
  * on connections that only pass for idle because nobody has read them yet. Closing these would cut a request off that a
  * proxy may not repeat. It returns right after a look that found nothing.
  */
-async function takeIn({ server }: App): Promise<void> {
+async function takeIn({ server }: App, connections: PlainConnections): Promise<void> {
   let [seen, arrived] = [-1, 0]
   const note = () => {
     arrived++
   }
   server.on('connection', note).on('request', note)
-  for (let turns = 0; seen !== arrived && turns < TURNS_MOST; turns++) {
-    seen = arrived
+  for (let turns = 0; seen !== arrived + connections.seen && turns < TURNS_MOST; turns++) {
+    seen = arrived + connections.seen
     await nextTurn()
   }
   server.off('connection', note).off('request', note)
@@ -280,17 +309,19 @@ async function takeIn({ server }: App): Promise<void> {
  * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
  * and idle connections close, and what is in flight finishes.
  */
-async function stopGracefully(app: App, clock: Clock): Promise<void> {
+async function stopGracefully(app: App, connections: PlainConnections, clock: Clock): Promise<void> {
   if (app.server.listening) {
     await clock.sleep(STOP_GRACE_MS)
-    await takeIn(app)
+    await takeIn(app, connections)
   }
   let open = true
   const closed = app.close().finally(() => (open = false))
   for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {
     app.server.closeIdleConnections()
+    connections.closeIdle()
     await Promise.race([closed, clock.sleep(LOOK_FOR_IDLE_EVERY_MS)])
   }
   app.server.closeAllConnections()
+  connections.closeAll()
   await closed
 }

@@ -101,12 +101,13 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
       return result
     },
     snapshot: (work) => readSnapshot(file, work),
+    /** A whole transaction by one message: the thread need not wait for us between two of them. */
     async runProgram(module, input) {
-      await mutex.acquire(TURN_WITHIN_MS)
+      await mutex.share(TURN_WITHIN_MS)
       try {
         return await writer.send({ kind: 'program', module: module.href, input })
       } finally {
-        mutex.release()
+        mutex.leave()
       }
     },
     onWake(topic, heard) {

@@ -35,6 +35,8 @@ export interface ProgramContext {
   prepare(sql: string): StatementSync
 }
 
+type Program = (context: ProgramContext, input: unknown) => unknown
+
 const STATEMENTS_KEPT = 300
 /** I/O errors (a limit on the size of files, say) and full. */
 const NO_ROOM = new Set([10, 13])
@@ -48,6 +50,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   }
 
   const statements = new Map<string, StatementSync>()
+  const programs = new Map<string, Program>()
   let isPressed = false
 
   /**
@@ -83,7 +86,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   }
 
   async function program(module: string, input: unknown): Promise<unknown> {
-    const { run } = (await import(module)) as { run: (context: ProgramContext, input: unknown) => unknown }
+    const run = programs.get(module) ?? (await load(module))
     beginImmediate(database)
     try {
       const output = run({ prepare }, input)
@@ -93,6 +96,12 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
       if (database.isTransaction) database.exec('rollback')
       throw error
     }
+  }
+
+  async function load(module: string): Promise<Program> {
+    const { run } = (await import(module)) as { run: Program }
+    programs.set(module, run)
+    return run
   }
 
   function answer(request: ThreadRequest): unknown {
