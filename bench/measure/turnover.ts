@@ -18,7 +18,7 @@ const FULL = { tokens: 2_000_000, projects: 2_000, seconds: 12, times: 16 }
 const QUICK = { tokens: 80_000, projects: 400, seconds: 2, times: 100 }
 /** The janitor has had its turn as well. */
 const LIFE_SECONDS = TOKEN_SECONDS + 120
-/** How often, and how far, the time is moved until the last token is gone. */
+/** How often in vain, and how far, the time is moved until the last token is gone. */
 const TRIES = 400
 const TRY_MS = 10_000
 
@@ -117,13 +117,17 @@ async function stretch(
   }
 }
 
-/** Nothing is issued any more, and the time goes on. */
+/** Nothing is issued any more, and the time goes on, for as long as there are fewer now and then. */
 async function tokensLeft(jeton: TimedJeton, table: TokenTable): Promise<number> {
-  for (let i = 0; i < TRIES && (await table.tokens()) > 0; i++) {
+  let left = await table.tokens()
+  for (let tries = 0; tries < TRIES && left > 0; tries++) {
     await jeton.advance(TRY_MS)
     await wait(20)
+    const found = await table.tokens()
+    if (found < left) tries = 0
+    left = found
   }
-  return table.tokens()
+  return left
 }
 
 /** PostgreSQL looks once a minute for what it should clean: a minute of the time that passes here. */
