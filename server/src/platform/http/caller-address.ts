@@ -1,4 +1,5 @@
 import { plainAddress } from '../addresses.ts'
+import { ownText } from '../own-text.ts'
 
 export interface CallerAddress {
   /** The one that whitelists and throttles judge by; null means "unknown", which no non-empty whitelist admits. */
@@ -21,7 +22,8 @@ function decide(socket: string | null, forwarded: string | null, isTrusted: IsTr
   const entries = forwarded.split(',')
   let address: string | null = socket
   for (let i = entries.length - 1; i >= 0; i--) {
-    address = plainAddress(entries[i]!.trim())
+    // A copy: attempts and refusals are kept by address, and would keep the header with it.
+    address = plainAddress(ownText(entries[i]!.trim()))
     if (address === null || !isTrusted(address)) return address
   }
   return address

@@ -61,8 +61,8 @@ export class PlainConnections {
 /** As Node's parser says it. */
 const brokenOff = () => Object.assign(new Error('The request broke off.'), { code: 'HPE_INVALID_EOF_STATE' })
 
-/** While stopping: how long one that has just come may take to ask. */
-const FIRST_WITHIN_MS = 1_000
+/** While stopping: how long one that has just come may take to ask. Node would wait for it until all are cut. */
+const FIRST_WITHIN_MS = 3_000
 
 interface Door extends Deps {
   readonly count: () => void
@@ -107,13 +107,11 @@ class PlainConnection {
 
   readonly #read = (chunk: Buffer): void => {
     if (this.#isOver) return
-    // Who asks again before the answer has to wait, unread; after it, all of that is Node's.
-    if (this.#request) return void this.socket.pause().unshift(chunk)
     // Some send an empty line after a body. Between two requests it means nothing.
     if (this.#hasAsked && !this.#part && chunk.length === 2 && chunk.toString() === '\r\n') return
+    // Who asks again before the answer has to wait, unread; after it, all of that is Node's.
+    if (this.#request) return void this.socket.pause().unshift(chunk)
     this.#movedAt = performance.now()
-    // Set where it was found not to read.
-    if (this.socket.timeout) this.socket.setTimeout(0)
     const came = this.#part ? Buffer.concat([this.#part, chunk]) : chunk
     // Who does not read its answers is Node's to wait for.
     if (this.socket.writableLength > 0 || !this.#take(came)) this.#handOver(came)
@@ -175,6 +173,8 @@ class PlainConnection {
   /** A deadline for each request would have to be wound up each time: so all are looked at now and then. */
   look(now: number): void {
     if (this.#request) return
+    // Set while it did not read; it has caught up.
+    if (this.socket.timeout && this.#isIdle) this.socket.setTimeout(0)
     const { silentMs, keepAliveMs, lookEveryMs } = this.#door
     const silentFor = now - this.#movedAt
     if (this.#part ? silentFor > lookEveryMs : !this.#hasAsked && silentFor > silentMs)
@@ -182,9 +182,13 @@ class PlainConnection {
     else if (silentFor > keepAliveMs) this.socket.destroy()
   }
 
+  get #isIdle(): boolean {
+    return !this.#request && !this.#part && !this.#isOver && this.socket.writableLength === 0
+  }
+
   /** Who has only just come is about to ask. */
   closeIfIdle(): void {
     const isNew = !this.#hasAsked && performance.now() - this.#movedAt < FIRST_WITHIN_MS
-    if (!this.#request && !this.#part && !isNew) this.socket.destroy()
+    if (this.#isIdle && !isNew) this.socket.destroy()
   }
 }
