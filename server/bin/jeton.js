@@ -20,7 +20,7 @@ function broughtAlong() {
 /**
  * How V8 keeps memory, which it only asks at its start. The young generation small: it stays in the processor's cache, and
  * 100 MB less are held; larger where all that is done is sending, so that sends end before they are taken for old. The old
- * one grows by half before it is looked through. And no objects of a request among the old ones from the start: each would
+ * one grows by half before it is looked through, and where all is on its way not below 128 MB. And no objects of a request among the old ones from the start: each would
  * keep everything else of its request alive until the next full collection.
  */
 const memory = (youngMegabytes) => [
@@ -30,7 +30,7 @@ const memory = (youngMegabytes) => [
   '--no-allocation-site-pretenuring',
 ]
 /** What runs for long. */
-const MEMORY = { serve: memory(8), worker: memory(32) }
+const MEMORY = { serve: memory(8), worker: [...memory(32), '--initial-old-space-size=128'] }
 const args = process.argv.slice(2)
 const command = args.find((arg) => !arg.startsWith('-'))
 const major = Number(process.versions.node.split('.')[0])

@@ -128,7 +128,7 @@ export class Dispatcher {
   /** They are written, by a store that was asked for the time at `at` and said `now`. */
   beginKept(kept: readonly Kept[], { now, at }: { now: number; at: number }): void {
     const { clock } = this.#deps
-    this.#storeOffset ??= now - at
+    this.#storeOffset = now - at
     if (clock.monotonic() - at > LEASE_MS - LEASE_LEFT_LEAST_MS) {
       this.letGo(kept)
       return

@@ -11,8 +11,9 @@ export class AnswerBody {
     return this.received > BODY_MAX_BYTES
   }
 
+  /** The chunk is the caller's again afterwards. */
   add(chunk: Buffer): void {
-    if (this.#bytes === null) this.#bytes = chunk
+    if (this.#bytes === null) this.#bytes = Buffer.from(chunk.subarray(0, BODY_MAX_BYTES + 1))
     else {
       // One buffer from the second piece on: an answer in a thousand pieces must not cost a thousand buffers.
       if (this.#bytes.length < BODY_MAX_BYTES) this.#bytes = roomy(this.#bytes)

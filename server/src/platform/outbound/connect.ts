@@ -1,17 +1,21 @@
-import { isIP, type LookupFunction, type Socket } from 'node:net'
-import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { buildConnector } from 'undici'
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { type FindAddresses, sharing } from './find-addresses.ts'
 import { createGuard, type Guard, Unreachable } from './guard.ts'
 import type { Reach } from './reach.ts'
 
-type Options = buildConnector.Options
-type Callback = buildConnector.Callback
+/** Where a connection leads, and what hears of it. */
+export interface Connecting {
+  readonly url: URL
+  readonly onread: OnReadOpts
+  /** Once: it is there, with its certificate accepted, or there is none. */
+  ready(error: Error | null): void
+}
 
-/** A connection on its way: closed by `socket.destroy()` before it is there, too. */
-export type Connect = (options: Options, callback: Callback) => Socket | null
+/** A connection on its way: closed by `socket.destroy()` before it is there, too. Null where the guard forbids it. */
+export type Connect = (connecting: Connecting) => Socket | null
 
-interface Connecting {
+interface ConnectParts {
   readonly reach: Reach
   readonly find: FindAddresses
   /** Authorities to trust in place of those that Node brings along. */
@@ -22,50 +26,89 @@ interface Connecting {
 const presented = new WeakMap<Error, PeerCertificate>()
 export const certificateOf = (error: Error): PeerCertificate | undefined => presented.get(error)
 
+/** Of receivers, so that a connection which is opened again costs no whole handshake. */
+const SESSIONS_KEPT = 1_000
+
+/** As long as the system may keep a connection to a receiver that is no longer there. */
+const PROBE_AFTER_MS = 60_000
+
 /**
  * Opens connections only to what may be reached. Three checks: an address as host is judged before anything happens; of
  * a name's addresses only allowed ones are handed on, so that what was judged is what is connected to, whatever the name
  * says a moment later; and the peer is looked at once more before the first byte leaves.
  */
-export function createConnect({ reach, find, ca }: Connecting): Connect {
+export function createConnect({ reach, find, ca }: ConnectParts): Connect {
   const shared = sharing(find)
+  const sessions = new Map<string, Buffer>()
   const guarded = (protocol: string) => {
     const guard = createGuard(reach, protocol)
-    const lookup = guardedLookup(guard, shared)
-    // No time limit of its own: a send has one over all, and closes the socket at its end.
-    // Said here, so that no variable of the environment can switch it off.
-    const secure = { rejectUnauthorized: true, ...(ca && { ca }) }
-    const connect = buildConnector({ allowH2: false, timeout: 0, lookup, ...secure })
-    // It returns the socket, which its declaration leaves out.
-    return { guard, connect: connect as (options: Options, callback: Callback) => Socket }
+    return { guard, lookup: guardedLookup(guard, shared) }
   }
   const ways: Record<string, ReturnType<typeof guarded>> = {
     'https:': guarded('https:'),
     'http:': guarded('http:'),
   }
 
-  return (options, callback) => {
-    const { guard, connect } = ways[options.protocol]!
-    const host = options.hostname
+  function keepSession(origin: string, session: Buffer): void {
+    sessions.delete(origin)
+    if (sessions.size >= SESSIONS_KEPT) sessions.delete(sessions.keys().next().value!)
+    sessions.set(origin, session)
+  }
+
+  return ({ url, onread, ready }) => {
+    const { guard, lookup } = ways[url.protocol]!
+    const host = hostOf(url)
     const objection = isIP(host) === 0 ? null : guard.objection(host, host)
     if (objection !== null) {
-      process.nextTick(callback, new Unreachable(objection), null)
+      process.nextTick(ready, new Unreachable(objection))
       return null
     }
-    let certificate: PeerCertificate | undefined
-    const socket = connect(options, (error, connected) => {
-      if (error && certificate) presented.set(error, certificate)
-      // biome-ignore lint/suspicious/noExplicitAny: undici's callback takes one or the other
-      callback(error as any, connected as any)
-    })
+    // No time limit of its own: a send has one over all, and closes the socket at its end.
+    const options = {
+      host,
+      lookup,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
+      onread,
+    }
+    const isSecure = url.protocol === 'https:'
+    const port = Number(url.port) || (isSecure ? 443 : 80)
+    const session = sessions.get(url.origin)
+    const socket = isSecure
+      ? connectTls({
+          ...options,
+          port,
+          // Said here, so that no variable of the environment can switch it off.
+          rejectUnauthorized: true,
+          ALPNProtocols: ['http/1.1'],
+          ...(isIP(host) === 0 && { servername: host }),
+          ...(ca && { ca }),
+          ...(session && { session }),
+        })
+      : connectTcp({ ...options, port })
     // Before TLS begins, hence before all other listeners.
     socket.prependOnceListener('connect', () => checkPeer(guard, host, socket))
+    let certificate: PeerCertificate | undefined
     socket.prependOnceListener('secure', () => {
       certificate = (socket as TLSSocket).getPeerCertificate()
     })
+    socket.on('session', (session: Buffer) => keepSession(url.origin, session))
+    let isReady = false
+    function tell(error: Error | null): void {
+      if (isReady) return
+      isReady = true
+      if (error && certificate) presented.set(error, certificate)
+      ready(error)
+    }
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null))
+    socket.once('error', tell)
     return socket
   }
 }
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function checkPeer(guard: Guard, host: string, socket: Socket): void {
   const objection = guard.objection(host, socket.remoteAddress ?? '')

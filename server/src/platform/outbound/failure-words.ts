@@ -1,7 +1,6 @@
-import { errors } from 'undici'
+import { HEADERS_MAX_BYTES, HeadersTooLong, NotHttp, Unasked } from './answer-reader.ts'
 import { certificateOf } from './connect.ts'
 import { Unreachable } from './guard.ts'
-import { HEADERS_MAX_BYTES } from './lines.ts'
 
 /** What is known of a send that got no answer. */
 interface Circumstances {
@@ -25,7 +24,6 @@ const unreachable: Words = ({ host }) => `no way to ${host} from here`
 const noConnection: Words = ({ host }) => `no connection to ${host} in time`
 const untrusted: Words = () =>
   'certificate is not trusted: its authority is unknown here, or an intermediate certificate is missing'
-const NOT_HTTP = 'answered with something that is not HTTP'
 
 /** By code; never the error's own message, which holds addresses of this machine. */
 const WORDS: Readonly<Record<string, Words>> = {
@@ -36,19 +34,10 @@ const WORDS: Readonly<Record<string, Words>> = {
   ECONNREFUSED: () => 'connection refused',
   ECONNRESET: closed,
   EPIPE: closed,
-  UND_ERR_SOCKET: (circumstances, { message }) =>
-    message.startsWith('bad ')
-      ? 'answered with 1xx, which was not asked for'
-      : closed(circumstances, {} as Error),
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   EADDRNOTAVAIL: unreachable,
   ETIMEDOUT: noConnection,
-  UND_ERR_CONNECT_TIMEOUT: noConnection,
-  UND_ERR_HEADERS_OVERFLOW: () => `answered with headers of more than ${HEADERS_MAX_BYTES / 1024} KB`,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => NOT_HTTP,
-  // What undici takes for granted of every answer, such as a status of at least 100.
-  ERR_ASSERTION: () => NOT_HTTP,
   CERT_HAS_EXPIRED: ({ now }, error) => expiredWords(error, now),
   CERT_NOT_YET_VALID: () => 'certificate is not valid yet',
   CERT_REVOKED: () => 'certificate was revoked',
@@ -64,14 +53,13 @@ const WORDS: Readonly<Record<string, Words>> = {
   EMFILE: () => 'this process has too many open files',
 }
 
-/** An end before its time is no broken rule; it comes as the same error. */
-export const brokeHttp = (error: Error): boolean =>
-  error instanceof errors.HTTPParserError && !error.message.includes('EOF')
-
 /** Why there was no answer, for the record of attempts. */
 export function sendFailureWords(error: Error, circumstances: Circumstances): string {
-  if (error instanceof Unreachable) return error.message
-  if (brokeHttp(error)) return NOT_HTTP + reasonIn(error.message)
+  if (error instanceof Unreachable || error instanceof Unasked) return error.message
+  if (error instanceof HeadersTooLong)
+    return `answered with headers of more than ${HEADERS_MAX_BYTES / 1024} KB`
+  if (error instanceof NotHttp)
+    return `answered with something that is not HTTP${error.message && ` (${error.message})`}`
   const code = (error as NodeJS.ErrnoException).code ?? ''
   const words = WORDS[code] ?? familyOf(code)
   return words(circumstances, error)
@@ -87,10 +75,6 @@ function familyOf(code: string): Words {
 /** `ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION` becomes `: tlsv1 alert protocol version`. */
 const tlsReason = (code: string): string =>
   code === 'EPROTO' ? '' : `: ${code.slice('ERR_SSL_'.length).toLowerCase().replaceAll('_', ' ')}`
-
-/** The parser's own reason, which it gives in brackets. */
-const reasonIn = (message: string): string =>
-  /\([\w ,/.'-]{1,80}\)$/.exec(message)?.[0].replace(/^/, ' ') ?? ''
 
 const UNITS = [
   ['day', 86_400_000],

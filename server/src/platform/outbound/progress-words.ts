@@ -1,5 +1,5 @@
 import { withoutCredentials } from '../../contract/ids.ts'
-import { brokeHttp } from './failure-words.ts'
+import { HeadersTooLong, NotHttp } from './answer-reader.ts'
 
 /** How far a send had come when it ended. */
 interface Progress {
@@ -28,10 +28,10 @@ export function lateWords(progress: Progress, deadlineMs: number): string {
 }
 
 /** After the headers of the answer. */
-export function brokenOffWords(error: NodeJS.ErrnoException, progress: Progress): string {
+export function brokenOffWords(error: Error, progress: Progress): string {
   const answered = `answered ${progress.status} but`
-  if (error.code === 'UND_ERR_HEADERS_OVERFLOW') return `${answered} sent trailers without end`
-  return `${answered} ${brokeHttp(error) ? 'broke the rules of HTTP' : 'closed'} after ${bytesOf(progress)}`
+  if (error instanceof HeadersTooLong) return `${answered} sent trailers without end`
+  return `${answered} ${error instanceof NotHttp ? 'broke the rules of HTTP' : 'closed'} after ${bytesOf(progress)}`
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -59,7 +59,7 @@ describe('connections', () => {
   })
 
   test('are closed when the receiver says so, and idle ones soon by themselves', async () => {
-    const hints = ['connection: close\r\n', 'keep-alive: timeout=3\r\n']
+    const hints = ['connection: close\r\n', 'keep-alive: timeout=2\r\n']
     for (const hint of hints) {
       const at = await receiver({ onRequest: (socket) => socket.write(answerOf('200 OK', 'ok', hint)) })
       await post(newSender(), urlOf(at))
@@ -71,12 +71,24 @@ describe('connections', () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const clock = new TestClock()
     const sender = newSender({ clock })
+    for (let seconds = 0; seconds <= 300; seconds += 3) {
+      await post(sender, urlOf(at))
+      expect(at.connections()).toBe(1)
+      await clock.advance(3_000)
+    }
     await post(sender, urlOf(at))
-    await clock.advance(301_000)
-    await post(sender, urlOf(at))
-    expect(at.connections()).toBe(1)
     await post(sender, urlOf(at))
     expect(at.connections()).toBe(2)
+  })
+
+  test('that nobody has used for a while are not used again, since the receiver may be closing them', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    const clock = new TestClock()
+    const sender = newSender({ clock })
+    await post(sender, urlOf(at))
+    await clock.advance(4_001)
+    await post(sender, urlOf(at))
+    expect([at.connections(), at.closed()]).toEqual([2, 1])
   })
 
   /** Answers the first request of each of so many connections, and closes at the second; every further one is closed at once. */

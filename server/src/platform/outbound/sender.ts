@@ -4,10 +4,11 @@ import { type Answer, Exchange, type OutboundRequest } from './exchange.ts'
 import { type FindAddresses, findAddressesBy } from './find-addresses.ts'
 import { Lines } from './lines.ts'
 import type { Reach } from './reach.ts'
+import { requestBytes, Targets } from './request-bytes.ts'
 
 /** Posts to receivers: over connections that stay open, within one deadline, and only where it may. */
 export interface Sender {
-  /** Never rejects: whatever happens is an answer or words about why there is none. */
+  /** Whatever happens is an answer or words about why there is none. It rejects only what nobody could send. */
   send(request: OutboundRequest): Promise<Answer>
   /** Gives up what is under way. */
   close(): Promise<void>
@@ -32,14 +33,16 @@ export function createSender(parts: SenderParts): Sender {
   const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS } = parts
   const lines = new Lines(createConnect({ reach, find: lookup, ca }), clock)
   const underWay = new Set<Exchange>()
-  const deps = { lines, clock, deadlineMs, userAgent }
+  const deps = { lines, clock, deadlineMs }
+  const targets = new Targets()
   let closed = false
 
   return {
-    send: (request) =>
+    send: ({ url, headers, body, signal }) =>
       new Promise((resolve) => {
-        const url = new URL(request.url)
-        const exchange: Exchange = new Exchange(deps, { request, url }, (answer) => {
+        const target = targets.of(url)
+        const bytes = requestBytes(target, { headers, userAgent, body })
+        const exchange: Exchange = new Exchange(deps, { url: target.url, bytes, signal }, (answer) => {
           underWay.delete(exchange)
           resolve(answer)
         })
@@ -50,7 +53,7 @@ export function createSender(parts: SenderParts): Sender {
     async close() {
       closed = true
       for (const exchange of underWay) exchange.stop()
-      await lines.closeIdle()
+      lines.closeIdle()
     },
   }
 }
