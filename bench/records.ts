@@ -72,7 +72,6 @@ function events({ projectId, count, firstAt, stepMs }: Records): Table {
     data: json(500),
     occurred_at: at,
     created_at: at,
-    fanned_out_at: at,
   }
   return { name: 'events', rows: count, values }
 }

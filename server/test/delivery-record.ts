@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { ID_PREFIX } from '../src/contract/ids.ts'
 import { insertDelivery } from '../src/features/deliveries/delivery.store.ts'
 import type {
   AttemptRow,
@@ -7,9 +8,10 @@ import type {
   PublicationRow,
 } from '../src/features/deliveries/delivery.ts'
 import { makeDelivery } from '../src/features/deliveries/make-delivery.ts'
+import { makePayload } from '../src/features/deliveries/payload.ts'
 import { type EventRow, insertEvent, newEventId } from '../src/features/events/index.ts'
 import type { DestinationRow, DestinationTables } from '../src/features/webhooks/index.ts'
-import { newId, randomBytes } from '../src/platform/secrets.ts'
+import { newId, newTimedId, randomBytes } from '../src/platform/secrets.ts'
 import { redemptionData } from './reported-redemption.ts'
 import type { TimedService } from './timed-service.ts'
 
@@ -61,7 +63,6 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
       data: JSON.stringify(redemptionData()),
       occurred_at: now,
       created_at: now,
-      fanned_out_at: now,
       ...fields,
     }
     await db.transaction((tx) => insertEvent(tx, row))
@@ -73,7 +74,10 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
     const [about, where] = [of ?? (await event()), await destination(to)]
     const rows = wanted.map((fields) => {
       const now = fields.created_at ?? service.clock.now()
-      return { ...makeDelivery({ random }, { event: about, destination: where, now }).delivery, ...fields }
+      const { delivery } = makeDelivery({ event: about, destination: where, now })
+      const id = newTimedId(random, ID_PREFIX.delivery, now)
+      const payload = makePayload({ deliveryId: id, createdAt: now, event: about, destination: where })
+      return { ...delivery, id, ...payload, ...fields }
     })
     await db.transaction(async (tx) => {
       for (const row of rows) await insertDelivery(tx, row)

@@ -53,7 +53,7 @@ eachEngine((engine) => {
       const ground = await openPlayground(client, random)
       const db = await store.open()
       const isFannedOut = async () =>
-        !(await rowsAbout(db, ground.victimId)).some((row) => row.includes('"fanned_out_at":null'))
+        !(await rowsAbout(db, ground.victimId)).some((row) => row.includes('"free_at":'))
       // Else the note about it would be taken for a change.
       await expect.poll(isFannedOut).toBe(true)
       const before = await rowsAbout(db, ground.victimId)

@@ -52,7 +52,7 @@ eachEngine((engine) => {
         event_source: { channel: 'API', api_key: { name: 'pos', app_id: pair.appId } },
         occurred_at: '2026-01-15T11:30:00.000Z',
         created_at: new Date(service.clock.now()).toISOString(),
-        fanned_out_at: null,
+        waiting: true,
         data,
       })
       expect(Object.keys(event.data)).toEqual(Object.keys(data))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRetention } from '../../src/features/deliveries/index.ts'
+import { queueEvent } from '../../src/features/events/event.store.ts'
 import { DELIVERED, type DeliveryRecord, EXHAUSTED, openRecord, type Wanted } from '../delivery-record.ts'
 import { eachEngine } from '../engines.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
@@ -36,7 +37,7 @@ eachEngine((engine) => {
 
   /** An event with a delivery, an attempt at it and a publication, all of one time. */
   async function written(record: DeliveryRecord, to: string, fields: Wanted, at = old()) {
-    const event = await record.event({ created_at: at, fanned_out_at: at })
+    const event = await record.event({ created_at: at })
     const delivery = await record.delivery(to, { created_at: at, ...fields }, event)
     await record.attempt(delivery)
     return { event, delivery, publication: await record.publication(event) }
@@ -94,7 +95,7 @@ eachEngine((engine) => {
     test('goes beside what stays: of an event that is held for one, what another got goes', async () => {
       const record = await openRecord(service)
       const at = old()
-      const event = await record.event({ created_at: at, fanned_out_at: at })
+      const event = await record.event({ created_at: at })
       const held = await record.delivery(await record.webhook({ active: false }), { created_at: at }, event)
       const got = await record.delivery(await record.webhook(), { ...DELIVERED, created_at: at }, event)
       await record.attempt(got)
@@ -130,7 +131,8 @@ eachEngine((engine) => {
 
     test('and waits for its fan-out stays; one that nobody wanted goes', async () => {
       const record = await openRecord(service)
-      const waiting = await record.event({ created_at: old(), fanned_out_at: null })
+      const waiting = await record.event({ created_at: old() })
+      await service.service.db.transaction((tx) => queueEvent(tx, waiting))
       await record.event({ created_at: old() })
       await clean()
       expect((await left(record)).events).toEqual([waiting.id])

@@ -103,7 +103,7 @@ eachEngine((engine) => {
         total: 1,
         data: [{ id: made.event_id, kind: 'webhook.test', type: 'webhook.test', entity_id: id }],
       })
-      expect(events.data[0].fanned_out_at).toBe(events.data[0].created_at)
+      expect(events.data[0].waiting).toBe(false)
       expect((await service.manage('GET', `${record.path}/events?kind=${KIND}`)).body.total).toBe(0)
 
       receiver.answer = () => ({ status: 200 })

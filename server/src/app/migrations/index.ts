@@ -6,6 +6,7 @@ import { deliveries } from './0004-deliveries.ts'
 import { lists } from './0005-lists.ts'
 import { byteOrder } from './0006-byte-order.ts'
 import { tokensByTime } from './0007-tokens-by-time.ts'
+import { waitingEvents } from './0008-waiting-events.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lists,
   byteOrder,
   tokensByTime,
+  waitingEvents,
 ]

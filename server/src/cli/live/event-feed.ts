@@ -10,7 +10,6 @@ export interface EventHead {
   readonly campaign_id: string | null
   readonly group_id: string | null
   readonly created_at: string
-  readonly fanned_out_at: string | null
 }
 
 interface FeedOptions {

@@ -65,16 +65,10 @@ interface Forwarding {
   readonly json: boolean
 }
 
-/** Deliveries are written within moments of the event, where someone sends at all. */
-const FAN_OUT_LOOKS = 20
-const FAN_OUT_LOOK_MS = 100
-
 class Forwarder {
   readonly #io: Io
   readonly #to: Forwarding
   #last: Sent | undefined
-  /** Whether deliveries are written here at all; waited for once, and not for every event. */
-  #fansOut = true
   /** How many the receiver did not accept. */
   refused = 0
 
@@ -85,7 +79,6 @@ class Forwarder {
 
   async forward(event: EventHead, attempt = 1): Promise<boolean> {
     if (!this.#to.signer.wants(event)) return false
-    if (attempt === 1) await this.#fannedOut(event)
     const signed = await this.#sign(event)
     const headers = { ...signed.headers, 'x-jeton-attempt': String(attempt) }
     const outcome = await handOver(this.#to.url, { headers, body: signed.body })
@@ -103,19 +96,6 @@ class Forwarder {
       this.forward(this.#last.event, this.#last.attempt + 1).catch((error: Error) =>
         remark(this.#io, error.message),
       )
-  }
-
-  /** So that its id is that of the delivery, at the first attempt as at the last. */
-  async #fannedOut(event: EventHead): Promise<void> {
-    const { session, project, signer, live } = this.#to
-    if (signer.asked.destination === undefined || event.fanned_out_at !== null) return
-    const path = `/management/v1/projects/${project}/events/${event.id}`
-    for (let looks = 0; this.#fansOut && looks < FAN_OUT_LOOKS; looks++) {
-      await live.wait(FAN_OUT_LOOK_MS)
-      const { fanned_out_at } = (await session.call({ method: 'GET', path })).json as EventHead
-      if (fanned_out_at !== null) return
-    }
-    this.#fansOut = false
   }
 
   /** By the server, at the time of sending: the secret never comes here. */

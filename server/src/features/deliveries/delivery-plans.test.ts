@@ -134,6 +134,7 @@ describe('a cleaning touches no more than it removes', () => {
     const plan = await planOf(() => listOldEvents(reader, { projectId: 'p', before: 5, after }, 200))
     expect(plan).toEqual([
       'SEARCH events USING COVERING INDEX events_newest (project_id=? AND (created_at,id)>(?,?) AND created_at<?)',
+      'SEARCH w USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)',
     ])
     const projects = await planOf(() => listProjectsWithEventsBefore(reader, 5))
     expect(ofTable(projects, EVENTS)).toEqual([

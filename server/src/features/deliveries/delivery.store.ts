@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { BY_KEY, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { EventHead, EventTables } from '../events/index.ts'
 import {
   type DestinationRow,
   type DestinationTables,
@@ -19,9 +20,41 @@ export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise
   await tx.write<DeliveryTables>().insertInto('deliveries').values(row).execute()
 }
 
-/** For the rest of the transaction, whatever the planner knows of the tables. */
-export async function lookUpByKeyOnPostgres(tx: Transaction): Promise<void> {
-  await sql.raw(BY_KEY).execute(tx.write<DeliveryTables>())
+/**
+ * For the rest of the transaction: look up by key, whatever the planner knows of the tables; and nobody waits for the disk.
+ * Should the database lose the last moment, the events wait again, and what was sent is sent again.
+ */
+export async function prepareFanOutOnPostgres(tx: Transaction): Promise<void> {
+  await sql
+    .raw(`${BY_KEY}, set_config('synchronous_commit', 'off', true)`)
+    .execute(tx.write<DeliveryTables>())
+}
+
+interface Released {
+  readonly claimId: string
+  /** They wait no more. */
+  readonly done: readonly EventHead[]
+  /** They wait, and nobody holds them. */
+  readonly free: readonly EventHead[]
+}
+
+export async function releaseEventsOnPostgres(
+  tx: Transaction,
+  { claimId, done, free }: Released,
+): Promise<void> {
+  const keys = (events: readonly EventHead[]) => {
+    const json = JSON.stringify(
+      events.map(({ created_at, project_id, id }) => ({ created_at, project_id, id })),
+    )
+    return sql`json_to_recordset(${json}::text::json) as e(created_at bigint, project_id text, id text)
+      where w.created_at = e.created_at and w.project_id = e.project_id and w.event_id = e.id and w.claim_id = ${claimId}`
+  }
+  const write = tx.write<EventTables>()
+  if (done.length > 0) await sql`delete from waiting_events w using ${keys(done)}`.execute(write)
+  if (free.length > 0)
+    await sql`update waiting_events w set claim_id = null, free_at = w.created_at from ${keys(free)}`.execute(
+      write,
+    )
 }
 
 /** One parameter for all rows: with one for each value the statement took longer to make and to read than to run. */

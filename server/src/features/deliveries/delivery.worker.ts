@@ -4,24 +4,41 @@ import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
 import { type Backlog, DELIVERIES_DUE, readBacklog, releaseHeld } from './delivery.store.ts'
 import { type DeliveryDeps, Dispatcher } from './dispatcher.ts'
-import { EVENTS_AT_ONCE, fanOut } from './fan-out.ts'
+import { EVENTS_AT_ONCE, type FanOut, fanOut } from './fan-out.ts'
 
 /** What guarantees that nothing is forgotten, where a wake-up is not heard; an idle round costs two reads. */
 const POLL_EVERY_MS = 500
 const BACKLOG_EVERY_MS = 15_000
 
-const EVENTS_LEAST = 16
+/** A batch that is kept small: who is new is sent to by a few at a time. */
+const EVENTS_FEW = 16
+/** So many small batches, and no more: where a receiver is slow, those behind it in the queue must not wait for it. */
+const FEW_MOST = 3
 
-/**
- * Where most of a batch had to be left in the store, the next one waits until that is sent, so that it can be sent at once;
- * but only for a moment, since there may be others in it.
- */
+/** What is fanned out waits for room, so that it can be sent at once; but only for a moment, since there may be others in it. */
 const PAUSE_MOST_MS = 50
 const PAUSE_MS = 5
 
-async function untilRoom(dispatcher: Dispatcher): Promise<void> {
-  for (let waited = 0; waited < PAUSE_MOST_MS && !dispatcher.hasRoom; waited += PAUSE_MS)
+async function untilRoom(dispatcher: Dispatcher, deliveries: number): Promise<void> {
+  for (let waited = 0; waited < PAUSE_MOST_MS && !dispatcher.hasRoomFor(deliveries); waited += PAUSE_MS)
     await sleep(PAUSE_MS)
+}
+
+/** How many events the next batch is to have: no more than can be sent at once, as far as one can tell. */
+class Pace {
+  /** Deliveries of an event, about. */
+  perEvent = 1
+  #few = 0
+
+  most(room: number): number {
+    const most = this.#few > 0 && this.#few <= FEW_MOST ? EVENTS_FEW : EVENTS_AT_ONCE
+    return Math.max(1, Math.min(most, Math.floor(room / this.perEvent)))
+  }
+
+  saw({ events, kept, left }: FanOut): void {
+    this.perEvent = Math.max(1, Math.ceil((kept + left) / events))
+    this.#few = left > kept ? this.#few + 1 : 0
+  }
 }
 
 /** Fans out what has happened and sends what is due, until it is stopped. Any number of processes share a store. */
@@ -39,14 +56,19 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
   let stopped = false
   /** Sending begins with the first batch, not after the last. */
   async function fanOutAll(): Promise<void> {
-    let most = EVENTS_AT_ONCE
+    const pace = new Pace()
+    let [from, wholeAt] = [0, clock.monotonic()]
+    let most = EVENTS_FEW
     while (!stopped) {
-      const { events, kept, left } = await fanOut({ ...deps, outlet: dispatcher, most })
-      if (events === 0) return
-      if (left > 0) look()
-      if (left > kept) await untilRoom(dispatcher)
-      // Where each goes to many destinations, few of them are used.
-      most = Math.min(EVENTS_AT_ONCE, Math.max(EVENTS_LEAST, 2 * events))
+      const done = await fanOut({ ...deps, outlet: dispatcher, most, from })
+      if (done.events === 0) return
+      if (done.left > 0) look()
+      pace.saw(done)
+      await untilRoom(dispatcher, pace.perEvent)
+      most = Math.min(pace.most(dispatcher.room), 2 * done.events)
+      // What lies before it is gone, but for a transaction that was late: the whole queue is looked at now and then.
+      from = done.upTo
+      if (clock.monotonic() - wholeAt > POLL_EVERY_MS) [from, wholeAt] = [0, clock.monotonic()]
     }
   }
   async function release(): Promise<void> {

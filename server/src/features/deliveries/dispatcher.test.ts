@@ -38,7 +38,7 @@ async function fill(db: Database, queues: number, due: number, oneQueue = false)
           version: '2024-01-01',
           entity_id: 'x',
         },
-        ...{ channel: 'API', data: '{"a":1}', occurred_at: 1, created_at: 1, fanned_out_at: 1 },
+        ...{ channel: 'API', data: '{"a":1}', occurred_at: 1, created_at: 1 },
       } as never)
       .execute()
     for (let from = 0; from < queues; from += 500) {

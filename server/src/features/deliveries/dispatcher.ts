@@ -6,11 +6,12 @@ import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
 import { type Claim, type DestinationId, type ExchangeOutput, type GivenBack, LEASE_MS } from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
+import { FIRST_MOST_MS, type First, FirstSends } from './first-sends.ts'
 import { measureSends } from './measure-sends.ts'
 import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { type Ended, fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
-import { type Place, Shares } from './shares.ts'
+import { AHEAD_MOST, type Place, Shares } from './shares.ts'
 import { WaitingSends } from './waiting-sends.ts'
 import { Walk } from './walk.ts'
 
@@ -42,16 +43,16 @@ const GATHER_MS = 25
 /** What has ended and is not settled is sent again should this process die: beyond that nothing is sent at once. */
 const ENDED_MOST = 1_024
 
-/** Beyond this many that wait, what is fanned out had better wait too. */
-const WAITING_ENOUGH = 512
-
-/** A delivery that is written as claimed, for which a place is kept. */
+/** A delivery that is written as claimed, or sent before it is written, for which a place is kept. */
 export interface Kept {
   readonly sending: Sending
   readonly place: Place
+  /** Where it is sent first. */
+  readonly first?: First | null
 }
 
 interface Exchanged {
+  readonly firsts: readonly First[]
   readonly ended: readonly Ended[]
   readonly givenBack: readonly GivenBack[]
   readonly claim: Claim
@@ -77,6 +78,7 @@ export class Dispatcher {
   readonly #shares = new Shares()
   readonly #measure: (sending: Sending, result: SendResult, now: number) => void
   #ended: Ended[] = []
+  readonly #firsts = new FirstSends()
   readonly #waiting = new WaitingSends()
   readonly #walk = new Walk()
   #bytesInFlight = 0
@@ -118,7 +120,7 @@ export class Dispatcher {
   /** A place for a delivery that is about to be written, if there is one: it is then written as claimed. */
   keep(sending: Sending): Kept | undefined {
     if (this.#stopping || !this.#deps.maySend || this.#bytesInFlight >= BYTES_MOST) return undefined
-    if (this.#isFailing || this.#ended.length >= ENDED_MOST) return undefined
+    if (this.#isFailing || this.#endedCount >= ENDED_MOST) return undefined
     const place = this.#shares.reserve(sending.destination)
     if (!place) return undefined
     this.#bytesInFlight += lengthOf(sending)
@@ -133,10 +135,12 @@ export class Dispatcher {
       this.letGo(kept)
       return
     }
-    for (const { sending, place } of kept) {
+    for (const { sending, place, first } of kept) {
+      if (first) this.#firsts.begin(first, clock.monotonic())
       if (place === 'in flight') void this.#send(sending)
       else this.#wait(sending, at)
     }
+    if (!this.#firsts.isEmpty) this.#gather(FIRST_MOST_MS)
     // Those whose place they waited for may have ended meanwhile.
     for (const { sending, place } of kept) if (place === 'waiting') this.#beginWaiting(sending.destination)
   }
@@ -151,9 +155,15 @@ export class Dispatcher {
     this.#beginStarved()
   }
 
-  /** Nothing that is due is left in the store, as far as is known, and little waits here. */
-  get hasRoom(): boolean {
-    return this.#stopping || (!this.#walk.mayBeLeft && this.#shares.waiting < WAITING_ENOUGH)
+  /** Nothing that is due is left in the store, as far as is known, and so many more may wait here. */
+  hasRoomFor(deliveries: number): boolean {
+    const begun = Math.min(deliveries, this.#shares.mayGrowBy)
+    return this.#stopping || (!this.#walk.mayBeLeft && this.room >= deliveries - begun)
+  }
+
+  /** How many more may wait here, of one destination or of many. */
+  get room(): number {
+    return Math.max(0, AHEAD_MOST - this.#shares.waiting)
   }
 
   stopClaiming(): void {
@@ -175,7 +185,7 @@ export class Dispatcher {
     while (this.#isOwing && clock.monotonic() < end) {
       const alarm = new AbortController()
       this.onEnded = () => alarm.abort()
-      if (this.#ended.length + this.#givenBack.length === 0)
+      if (this.#endedCount + this.#givenBack.length === 0 && this.#firsts.isEmpty)
         await clock.sleep(end - clock.monotonic(), alarm.signal)
       try {
         await this.#exchange(0)
@@ -188,15 +198,21 @@ export class Dispatcher {
   }
 
   get #isOwing(): boolean {
-    return this.#shares.inFlight + this.#ended.length + this.#givenBack.length > 0
+    return this.#shares.inFlight + this.#endedCount + this.#givenBack.length > 0 || !this.#firsts.isEmpty
+  }
+
+  /** Sends that have ended, and of which the store knows nothing. */
+  get #endedCount(): number {
+    return this.#ended.length + this.#firsts.endedCount
   }
 
   /** Whether a further round may find more. */
   async #exchange(most: number): Promise<boolean> {
     const { clock, random } = this.#deps
     this.#giveBackLate(clock.monotonic())
+    const firsts = this.#firsts.takeDue(this.#stopping ? Number.POSITIVE_INFINITY : clock.monotonic())
     const [ended, givenBack] = [this.#ended, this.#givenBack]
-    if (most + ended.length + givenBack.length === 0) return false
+    if (most + firsts.length + ended.length + givenBack.length === 0) return false
     this.#ended = []
     this.#givenBack = []
     const rooms = most > 0 ? this.#shares.rooms() : []
@@ -210,8 +226,9 @@ export class Dispatcher {
     const askedAt = clock.monotonic()
     if (most > 0) this.#walk.asks(askedAt)
     this.#shares.beingClaimed = most
-    const out = await this.#exchangeWithStore({ ended, givenBack, claim }).catch((error) => {
+    const out = await this.#exchangeWithStore({ firsts, ended, givenBack, claim }).catch((error) => {
       // Kept for the next round: the sends have happened, whether the store knows or not.
+      this.#firsts.putBack(firsts)
       this.#ended = [...ended, ...this.#ended]
       this.#givenBack = [...givenBack, ...this.#givenBack]
       this.#isFailing = true
@@ -225,7 +242,7 @@ export class Dispatcher {
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
     this.#endClaim()
     const goesOn = most > 0 && this.#walk.saw(claim, out)
-    await this.#disable(ended)
+    await this.#disable([...endedIn(firsts), ...ended])
     return goesOn && this.#room() > 0
   }
 
@@ -235,13 +252,14 @@ export class Dispatcher {
     this.#beginStarved()
   }
 
-  #exchangeWithStore({ ended, givenBack, claim }: Exchanged): Promise<ExchangeOutput> {
+  #exchangeWithStore({ firsts, ended, givenBack, claim }: Exchanged): Promise<ExchangeOutput> {
     const { db, clock } = this.#deps
     return exchange(db, {
       now: clock.now(),
+      firsts: firsts.map((first) => first.written()),
       settlements: ended.map(({ settlement }) => settlement),
       givenBack,
-      ...fortunesOf(ended),
+      ...fortunesOf([...endedIn(firsts), ...ended]),
       claim,
     })
   }
@@ -340,9 +358,13 @@ export class Dispatcher {
     this.#shares.end(ended.destination, ended)
     this.#beginWaiting(ended.destination, true)
     this.#beginStarved()
-    this.#ended.push(ended)
-    if (this.#ended.length >= this.#shares.held * GATHER_PART) this.#settleNow()
-    else this.#gathering ??= setTimeout(this.#settleNow, GATHER_MS)
+    if (!this.#firsts.end(ended)) this.#ended.push(ended)
+    if (this.#endedCount >= this.#shares.held * GATHER_PART) this.#settleNow()
+    else this.#gather(GATHER_MS)
+  }
+
+  #gather(forMs: number): void {
+    this.#gathering ??= setTimeout(this.#settleNow, forMs)
   }
 
   readonly #settleNow = (): void => {
@@ -360,3 +382,5 @@ export class Dispatcher {
     }
   }
 }
+
+const endedIn = (firsts: readonly First[]): Ended[] => firsts.flatMap(({ ended }) => ended)

@@ -9,7 +9,38 @@ import {
   LEASE_MS,
   type Settlement,
   WALK_MOST,
+  type WrittenFirst,
 } from './exchange.ts'
+
+/** What was sent before it was written: only where the event still waits, held by the same claim. */
+const WRITE_FIRSTS = `
+with held as (
+  delete from waiting_events w using json_to_recordset($1::text::json) as h(created_at bigint, project_id text, event_id text,
+    claim_id text)
+  where w.created_at = h.created_at and w.project_id = h.project_id and w.event_id = h.event_id and w.claim_id = h.claim_id
+  returning w.event_id
+),
+-- Looked up in one value: a join of the two would compare each with each.
+ours as materialized (select jsonb_object_agg(event_id, true) as events from held),
+made as materialized (
+  select r.* from json_to_recordset($2::text::json) as r(project_id text, id text, event_id text, destination_id text,
+    status text, head text, tail text, attempts_made bigint, slot bigint, first_attempt_at bigint, next_attempt_at bigint,
+    claim_id text, created_at bigint, number bigint, at bigint, duration_ms bigint, answered bigint, response_body text,
+    error text), ours
+  where ours.events ? r.event_id
+),
+written as (
+  insert into deliveries (project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot,
+    first_attempt_at, next_attempt_at, claim_id, created_at, settled_at)
+  select project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot, first_attempt_at,
+    next_attempt_at, claim_id, created_at, case when status <> 'pending' then jeton_now() end from made
+)
+insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
+select project_id, id, number, at, duration_ms, answered, response_body, error from made where number is not null`
+
+const heldOf = ({ deliveries, ...held }: WrittenFirst) => held
+const madeIn = ({ deliveries }: WrittenFirst) =>
+  deliveries.map(({ row, attempt }) => ({ ...attempt, answered: attempt?.status, ...row }))
 
 /** One statement, so that it is one transaction: the deliveries, their attempts, and how the destinations fare. */
 const SETTLE = `
@@ -125,11 +156,14 @@ interface Taken extends Omit<Claimed, 'id'> {
 }
 
 export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInput): Promise<ExchangeOutput> {
-  const { settlements, givenBack, failing, recovered, claim } = input
+  const { firsts, settlements, givenBack, failing, recovered, claim } = input
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
+  const writing =
+    firsts.length > 0 &&
+    sql.send(WRITE_FIRSTS, [JSON.stringify(firsts.map(heldOf)), JSON.stringify(firsts.flatMap(madeIn))])
   const settling =
-    settlements.length > 0 &&
+    settlements.length + failing.length + recovered.length > 0 &&
     sql.send(SETTLE, [
       JSON.stringify(settlements.map(packed)),
       JSON.stringify(failing),
@@ -147,7 +181,14 @@ export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInpu
           claim.most,
           claim.id,
         ])
-  for (const one of await Promise.allSettled([...begun, settling, givingBack, claiming, sql.send('commit')]))
+  for (const one of await Promise.allSettled([
+    ...begun,
+    writing,
+    settling,
+    givingBack,
+    claiming,
+    sql.send('commit'),
+  ]))
     if (one.status === 'rejected') throw one.reason
   const rows = await claiming
   const deliveries = rows.filter((row) => row.id !== null) as never as Claimed[]

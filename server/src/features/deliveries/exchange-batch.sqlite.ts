@@ -13,15 +13,35 @@ import {
   type ClaimedValues,
   type ExchangeMessage,
   type ExchangeReply,
+  type FirstValues,
   type SettlementValues,
+  STATUS_AT,
+  WRITTEN,
 } from './exchange-message.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own. */
 export function run(context: ProgramContext, input: ExchangeMessage): ExchangeReply {
+  for (const one of input.firsts) writeFirst(context, one, input.now)
   for (const one of input.settlements) settle(context, one, input.now)
   for (const one of input.givenBack) giveBack(context, one)
   mark(context, input)
   return claim(context, input)
+}
+
+const RELEASE =
+  'delete from waiting_events where created_at = ? and project_id = ? and event_id = ? and claim_id = ?'
+const INSERT = `insert into deliveries (${WRITTEN.join(', ')}, settled_at) values (${WRITTEN.map(() => '?').join(', ')}, ?)`
+const INSERT_ATTEMPT = `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** What was sent before it was written: only where the event still waits, held by the same claim. */
+function writeFirst({ prepare }: ProgramContext, { held, deliveries }: FirstValues, now: number): void {
+  if (prepare(RELEASE).run(...held).changes === 0) return
+  for (const { row, attempt } of deliveries) {
+    prepare(INSERT).run(...row, row[STATUS_AT] === 'pending' ? null : now)
+    const [project_id, id] = row as string[]
+    if (attempt) prepare(INSERT_ATTEMPT).run(project_id!, id!, ...attempt)
+  }
 }
 
 function settle({ prepare }: ProgramContext, values: SettlementValues, now: number): void {
@@ -36,10 +56,7 @@ function settle({ prepare }: ProgramContext, values: SettlementValues, now: numb
     ...[project_id, id, claim_id!],
   )
   if (changes === 0) return
-  prepare(
-    `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-      values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(project_id, id, number!, ...attempt)
+  prepare(INSERT_ATTEMPT).run(project_id, id, number!, ...attempt)
 }
 
 function giveBack({ prepare }: ProgramContext, { project_id, id, claim_id, due }: GivenBack): void {

@@ -59,6 +59,7 @@ async function prepared(engine: TestEngine) {
     const id = `claim${++claims}`
     const output = await exchange(db, {
       now: clock.now(),
+      firsts: [],
       settlements: [],
       givenBack: [],
       failing: [],

@@ -1,10 +1,12 @@
-import type { Claimed, ExchangeInput, ExchangeOutput, Settlement } from './exchange.ts'
+import type { DeliveryRow } from './delivery.ts'
+import type { Claimed, ExchangeInput, ExchangeOutput, Settlement, WrittenFirst } from './exchange.ts'
 
 /**
  * What crosses to the SQLite thread and back. Rows as bare lists of values: with the names of their fields in every one
  * of them a message took twice as long to write and to read.
  */
-export type ExchangeMessage = Omit<ExchangeInput, 'settlements'> & {
+export type ExchangeMessage = Omit<ExchangeInput, 'settlements' | 'firsts'> & {
+  readonly firsts: FirstValues[]
   readonly settlements: SettlementValues[]
 }
 export type ExchangeReply = Omit<ExchangeOutput, 'deliveries'> & { readonly deliveries: ClaimedValues[] }
@@ -13,6 +15,19 @@ type Value = string | number | null
 
 /** The fields of a settlement in their order, then those of its attempt. */
 export type SettlementValues = Value[]
+
+/** What holds the event; then each delivery with its attempt. */
+export interface FirstValues {
+  readonly held: Value[]
+  readonly deliveries: readonly { readonly row: Value[]; readonly attempt: Value[] | null }[]
+}
+
+/** The columns of a delivery that comes with how it ended, in the order in which they cross. */
+export const WRITTEN = [
+  ...['project_id', 'id', 'event_id', 'destination_id', 'status', 'head', 'tail', 'attempts_made', 'slot'],
+  ...['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at'],
+] as (keyof DeliveryRow)[]
+export const STATUS_AT = WRITTEN.indexOf('status')
 
 /** The columns of a claim, in the order in which they cross. */
 export const CLAIMED = [
@@ -30,21 +45,38 @@ export type ClaimedValues = Value[]
 
 export const packInput = (input: ExchangeInput): ExchangeMessage => ({
   ...input,
+  firsts: input.firsts.map(packFirst),
   settlements: input.settlements.map(packSettlement),
 })
+
+const packFirst = ({
+  created_at,
+  project_id,
+  event_id,
+  claim_id,
+  deliveries,
+}: WrittenFirst): FirstValues => ({
+  held: [created_at, project_id, event_id, claim_id],
+  deliveries: deliveries.map(({ row, attempt }) => ({
+    row: WRITTEN.map((name) => row[name]),
+    attempt: attempt && packAttempt(attempt),
+  })),
+})
+
+const packAttempt = (attempt: Settlement['attempt']): Value[] => [
+  attempt.number,
+  attempt.at,
+  attempt.duration_ms,
+  attempt.status,
+  attempt.response_body,
+  attempt.error,
+]
 
 function packSettlement(one: Settlement): SettlementValues {
   const { project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, attempt } = one
   return [
     ...[project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at],
-    ...[
-      attempt.number,
-      attempt.at,
-      attempt.duration_ms,
-      attempt.status,
-      attempt.response_body,
-      attempt.error,
-    ],
+    ...packAttempt(attempt),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { StoredKind } from '../../contract/event-kinds.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
-import type { StoredStatus } from './delivery.ts'
+import type { DeliveryRow, StoredStatus } from './delivery.ts'
 
 /** Well above the 10 s that a send may take, and below the 30 s within which a crashed worker's deliveries are sent again. */
 export const LEASE_MS = 20_000
@@ -26,6 +26,20 @@ export interface Settlement {
     readonly response_body: string | null
     readonly error: string | null
   }
+}
+
+/** An event that was sent before its deliveries were written. They are, unless someone else holds the event by now. */
+export interface WrittenFirst {
+  readonly created_at: number
+  readonly project_id: string
+  readonly event_id: string
+  readonly claim_id: string
+  readonly deliveries: readonly {
+    /** `settled_at` is for the store to say. */
+    readonly row: DeliveryRow
+    /** Null while it is on its way. */
+    readonly attempt: Settlement['attempt'] | null
+  }[]
 }
 
 /** A claim that is not used: the delivery is due again. */
@@ -58,6 +72,8 @@ export interface Claim {
 export interface ExchangeInput {
   /** For SQLite, whose clock this is; PostgreSQL has its own. */
   readonly now: number
+  /** Before all else: what follows may be about them. */
+  readonly firsts: readonly WrittenFirst[]
   readonly settlements: readonly Settlement[]
   readonly givenBack: readonly GivenBack[]
   /** Where every attempt in this batch failed, and where one succeeded. */

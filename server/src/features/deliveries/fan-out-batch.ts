@@ -8,6 +8,7 @@ import type { DeliveryRow, PublicationRow } from './delivery.ts'
 import type { Dispatcher, Kept } from './dispatcher.ts'
 import { LEASE_MS } from './exchange.ts'
 import type { FannedOut } from './fan-out-message.ts'
+import { First } from './first-sends.ts'
 import { makeDelivery, subscribersIn } from './make-delivery.ts'
 import { type Fields, fieldsOf } from './publication.ts'
 
@@ -27,7 +28,7 @@ interface Deps {
 /** The deliveries of some events, of which the outlet keeps a place for as many as it has room for. */
 export class FanOutBatch {
   readonly #deps: Deps
-  readonly #claimId: string
+  readonly claimId: string
   made: FannedOut[] = []
   /** The store's time. */
   now = 0
@@ -41,7 +42,7 @@ export class FanOutBatch {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#claimId = newId(deps.random, '')
+    this.claimId = newId(deps.random, '')
   }
 
   get kept(): number {
@@ -78,34 +79,40 @@ export class FanOutBatch {
   ): FannedOut {
     const deliveries: DeliveryRow[] = []
     const publications: PublicationRow[] = []
+    const kept: Kept[] = []
     for (const destination of destinations) {
-      const { delivery, publication } = makeDelivery(this.#deps, {
-        event,
-        destination,
-        fields,
-        now: this.now,
-      })
-      this.#keepPlace(event, destination, delivery)
+      const { delivery, publication } = makeDelivery({ event, destination, fields, now: this.now })
+      const place = this.#keepPlace(event, destination, delivery)
+      if (place) kept.push(place)
       deliveries.push(delivery)
       if (publication) publications.push(publication)
     }
-    return { event, deliveries, publications }
+    const first = this.#firstOf(event, { deliveries, publications, kept })
+    for (const one of kept) this.#kept.push({ ...one, first })
+    return { event, first, deliveries, publications }
   }
 
-  #keepPlace(event: WaitingEvent, destination: DestinationRow, delivery: DeliveryRow): void {
+  /** Where all of it is sent at once, it is sent first; but what a publication says is on record before anyone is told. */
+  #firstOf(event: WaitingEvent, { deliveries, publications, kept }: Made): First | null {
+    if (kept.length === 0 || kept.length < deliveries.length || publications.length > 0) return null
+    const { project_id, id: event_id, created_at } = event
+    return new First({ project_id, event_id, created_at, claim_id: this.claimId }, deliveries)
+  }
+
+  #keepPlace(event: WaitingEvent, destination: DestinationRow, delivery: DeliveryRow): Kept | undefined {
     const { outlet } = this.#deps
     // Held, until it is enabled.
-    if (destination.active !== 1) return
+    if (destination.active !== 1) return undefined
     const mayPass = hasData(event) && !this.#behind.has(destination.id)
-    const kept = mayPass && outlet?.keep({ claimId: this.#claimId, delivery, event, destination })
+    const kept = mayPass && outlet?.keep({ claimId: this.claimId, delivery, event, destination })
     if (kept) {
-      delivery.claim_id = this.#claimId
+      delivery.claim_id = this.claimId
       delivery.next_attempt_at = this.now + LEASE_MS
-      this.#kept.push(kept)
-    } else {
-      this.#behind.add(destination.id)
-      this.left++
+      return kept
     }
+    this.#behind.add(destination.id)
+    this.left++
+    return undefined
   }
 
   /** Of these events another process has taken care meanwhile. */
@@ -124,6 +131,12 @@ export class FanOutBatch {
     this.#deps.outlet?.letGo(this.#kept)
     this.#kept = []
   }
+}
+
+interface Made {
+  readonly deliveries: readonly DeliveryRow[]
+  readonly publications: readonly PublicationRow[]
+  readonly kept: readonly Kept[]
 }
 
 const hasData = (event: WaitingEvent): event is EventRow => event.data !== null

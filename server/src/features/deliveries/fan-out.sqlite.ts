@@ -1,4 +1,5 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
+import { LEASE_MS } from './exchange.ts'
 import { DELIVERY, type FanOutMessage, PUBLICATION } from './fan-out-message.ts'
 
 const placesFor = (columns: readonly string[]): string => columns.map(() => '?').join(', ')
@@ -7,16 +8,19 @@ const INSERT_DELIVERY = `insert into deliveries (project_id, event_id, created_a
 const INSERT_PUBLICATION = `insert into publications (project_id, event_id, created_at, ${PUBLICATION.join(', ')})
   values (?, ?, ?, ${placesFor(PUBLICATION)})`
 
-/** Runs inside the SQLite thread, in a transaction of its own. Which events another process had marked before. */
-export function run({ prepare }: ProgramContext, { now, events }: FanOutMessage): string[] {
-  const mark = prepare(
-    'update events set fanned_out_at = ? where project_id = ? and id = ? and fanned_out_at is null',
-  )
+const IS_FREE = 'created_at = ? and project_id = ? and event_id = ? and (free_at <= ? or free_at > ?)'
+
+/** Runs inside the SQLite thread, in a transaction of its own. Which events another process had taken before. */
+export function run({ prepare }: ProgramContext, { now, claimId, events }: FanOutMessage): string[] {
+  const release = prepare(`delete from waiting_events where ${IS_FREE}`)
+  const hold = prepare(`update waiting_events set claim_id = ?, free_at = ? where ${IS_FREE}`)
   const insertDelivery = prepare(INSERT_DELIVERY)
   const insertPublication = prepare(INSERT_PUBLICATION)
   const taken: string[] = []
-  for (const { project_id, id, deliveries, publications } of events) {
-    if (mark.run(now, project_id, id).changes === 0) taken.push(id)
+  for (const { created_at, project_id, id, isHeld, deliveries, publications } of events) {
+    const free = [created_at, project_id, id, now, now + LEASE_MS] as const
+    const { changes } = isHeld ? hold.run(claimId, now + LEASE_MS, ...free) : release.run(...free)
+    if (changes === 0) taken.push(id)
     else {
       for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
       for (const values of publications) insertPublication.run(project_id, id, now, ...values)

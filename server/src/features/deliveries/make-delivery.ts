@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
@@ -34,15 +35,18 @@ interface Making {
   readonly now: number
 }
 
-/** A delivery that is due. In the queue it stands by when its event was written, so that receivers get them in order. */
-export function makeDelivery(
-  { random }: { random: RandomBytes },
-  { event, destination, fields, now }: Making,
-) {
-  const id = newTimedId(random, ID_PREFIX.delivery, now)
+/**
+ * A delivery that is due. In the queue it stands by when its event was written, so that receivers get them in order. Its
+ * ids and bytes follow from the event and the destination alone: should it have been sent and nobody known of it, the
+ * receiver knows it again.
+ */
+export function makeDelivery({ event, destination, fields, now }: Making) {
+  const random = fixedBytes(`${event.id}/${destination.id}`)
+  const createdAt = event.created_at
+  const id = newTimedId(random, ID_PREFIX.delivery, createdAt)
   const publication =
     destination.kind === 'distribution' && fields
-      ? makePublication({ random }, { event, fields, distributionId: destination.id, now })
+      ? makePublication({ random }, { event, fields, distributionId: destination.id, now: createdAt })
       : undefined
   const delivery: DeliveryRow = {
     project_id: event.project_id,
@@ -50,14 +54,25 @@ export function makeDelivery(
     event_id: event.id,
     destination_id: destination.id,
     status: 'pending',
-    ...makePayload({ deliveryId: id, createdAt: now, event, destination, publication: publication?.data }),
+    ...makePayload({ deliveryId: id, createdAt, event, destination, publication: publication?.data }),
     attempts_made: 0,
     slot: 0,
     first_attempt_at: null,
-    next_attempt_at: Math.min(event.created_at, now),
+    next_attempt_at: Math.min(createdAt, now),
     claim_id: null,
     created_at: now,
     settled_at: null,
   }
   return { delivery, publication }
+}
+
+const DIGEST_BYTES = 32
+
+/** Not random: the same for the same seed, in the order in which they are drawn. */
+export function fixedBytes(seed: string): RandomBytes {
+  let drawn = 0
+  return (size) => {
+    if (size > DIGEST_BYTES) throw new RangeError(`no more than ${DIGEST_BYTES} bytes at a time`)
+    return hash('sha256', `${seed}/${drawn++}`, 'buffer').subarray(0, size)
+  }
 }

@@ -5,7 +5,7 @@ import type { DeliveryTables } from './delivery.ts'
 
 type Tables = DeliveryTables & EventTables
 
-/** Some events of a project, and what is old. */
+/** Some events of a project, of which none waits for its fan-out, and what is old. */
 export interface Stretch {
   readonly projectId: string
   readonly eventIds: readonly string[]
@@ -32,7 +32,6 @@ export async function listRemovable(
     .select('events.id')
     .where('events.project_id', '=', projectId)
     .where('events.id', 'in', eventIds)
-    .where('events.fanned_out_at', 'is not', null)
     .where((eb) => {
       const deliveries = eb
         .selectFrom('deliveries as x')
@@ -75,14 +74,13 @@ export async function deleteSomeDeliveries(
   return ids.length
 }
 
-/** Events of which no delivery is left, with their publications. One that waits for its fan-out stays. */
+/** Events of which no delivery is left, with their publications. */
 export async function deleteEventsAlone(tx: Transaction, { projectId, eventIds }: Stretch): Promise<void> {
   const write = tx.write<Tables>()
   const gone = await write
     .deleteFrom('events')
     .where('project_id', '=', projectId)
     .where('id', 'in', eventIds)
-    .where('fanned_out_at', 'is not', null)
     .where((eb) =>
       eb.not(
         eb.exists(

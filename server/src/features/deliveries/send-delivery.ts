@@ -49,7 +49,7 @@ interface SendDeps {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends once. It never throws: that a secret cannot be opened is on record too, and no fault of the receiver. */
+/** Sends once. That a secret cannot be opened is on record too, and no fault of the receiver; only a bug of ours throws. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
   const { destination, signal, body } = send
   const opened = openedFor(vault, send)

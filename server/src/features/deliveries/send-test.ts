@@ -30,7 +30,7 @@ async function sendTestIn(deps: RecordDeps, tx: Transaction, { projectId, kind, 
   const now = await tx.now()
   const event = testEvent({ id: newEventId(deps.random), destination, requestId: actor.requestId, now })
   // A distribution's own name for events is left out: a test is called a test.
-  const { delivery } = makeDelivery(deps, { event, destination: { ...destination, event_name: null }, now })
+  const { delivery } = makeDelivery({ event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)
   await insertDelivery(tx, delivery)
   await tx.wake(DELIVERIES_DUE)
@@ -52,7 +52,7 @@ interface TestEventParts {
   readonly now: number
 }
 
-/** Fanned out as it is written: it goes where it was asked for, whatever others subscribe to. */
+/** It waits for no fan-out: it goes where it was asked for, whatever others subscribe to. */
 const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRow => ({
   project_id: destination.project_id,
   id,
@@ -67,7 +67,6 @@ const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRo
   data: JSON.stringify({ object: 'test', message: 'A test, sent by an operator. Nothing has happened.' }),
   occurred_at: now,
   created_at: now,
-  fanned_out_at: now,
 })
 
 /** Its fields follow no specification; receivers are told the one that all others follow. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { redemptionData } from '../../../test/reported-redemption.ts'
@@ -9,15 +10,19 @@ import { createVault } from '../../platform/encryption.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { createReach } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
-import { writeEvent } from '../events/index.ts'
+import { type EventTables, findEvent, writeEvent } from '../events/index.ts'
 import { createProjectIn } from '../projects/index.ts'
 import { createDestination } from '../webhooks/create-destination.ts'
 import { disableDestination } from '../webhooks/destination-changes.ts'
-import type { DeliveryTables } from './delivery.ts'
+import type { DestinationTables } from '../webhooks/index.ts'
+import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { LEASE_MS } from './exchange.ts'
 import { fanOut } from './fan-out.ts'
-import type { SendResult } from './send-delivery.ts'
+import { FIRST_MOST_MS } from './first-sends.ts'
+import { makeDelivery } from './make-delivery.ts'
+import { payloadOf } from './payload.ts'
+import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
 const KIND = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
@@ -25,22 +30,29 @@ const DELIVERED: SendResult = {
   ...{ durationMs: 1, status: 204, responseBody: '', error: null, outcome: 'delivered', retryAfterMs: null },
 }
 
+const idsOf = (rows: readonly DeliveryRow[], wanted: string) =>
+  rows.filter(({ status }) => status === wanted).map(({ id }) => id)
+
 /** A worker whose sends end when they are told to. */
-function newWorker(db: Database, result = DELIVERED) {
+function newWorker(db: Database, result: SendResult | ((send: OutgoingDelivery) => SendResult) = DELIVERED) {
   const sent: string[] = []
+  const bodies: Buffer[] = []
   let ends: (() => void)[] = []
   const metrics = createMetrics()
   const dispatcher = new Dispatcher({
     ...{ db, clock: systemClock, log: silentLog(), metrics, random: randomBytes, maySend: true },
-    send: ({ deliveryId }) =>
+    send: (send) =>
       new Promise((resolve) => {
-        sent.push(deliveryId)
-        ends.push(() => resolve(result))
+        sent.push(send.deliveryId)
+        bodies.push(send.body)
+        const ending = typeof result === 'function' ? result(send) : result
+        ends.push(() => resolve(ending))
       }),
   })
   return {
     dispatcher,
     sent,
+    bodies,
     fanOut: (of = db) => fanOut({ db: of, random: randomBytes, clock: systemClock, outlet: dispatcher }),
     /** How many there were. */
     endAll(): number {
@@ -83,6 +95,9 @@ eachEngine((engine) => {
       for (let i = 0; i < times; i++) await writeEvent({ random }, tx, { ...about, source, data })
     })
   const rows = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().orderBy('id').execute()
+  const waiting = () => db.read<EventTables>().selectFrom('waiting_events').selectAll().execute()
+  const attempts = () =>
+    db.read<DeliveryTables>().selectFrom('attempts').selectAll().orderBy('delivery_id').execute()
   const statuses = async () => (await rows()).map(({ status }) => status)
 
   /** A store by which nothing can be exchanged while it is broken. */
@@ -98,23 +113,129 @@ eachEngine((engine) => {
     return { fragile, broken: (is: boolean) => (isBroken = is) }
   }
 
-  test('what there is room for is written as claimed and sent; the rest falls due', async () => {
+  test('what there is room for is sent before it is written; the rest falls due', async () => {
     await subscribe()
     await happen(6)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 6, kept: 4, left: 2 })
-    const stored = await rows()
-    const claimed = stored.filter(({ claim_id }) => claim_id !== null)
-    expect(claimed.map(({ id }) => id).sort()).toEqual(worker.sent.toSorted())
-    for (const { next_attempt_at, created_at } of claimed)
-      expect(next_attempt_at! - created_at).toBe(LEASE_MS)
-    for (const { claim_id, next_attempt_at, created_at } of stored)
-      if (claim_id === null) expect(next_attempt_at).toBeLessThanOrEqual(created_at)
+    expect(await worker.fanOut()).toMatchObject({ events: 6, kept: 4, left: 2 })
+    expect(worker.sent).toHaveLength(4)
+    const due = await rows()
+    expect(due).toHaveLength(2)
+    for (const { claim_id, next_attempt_at, created_at } of due) {
+      expect(claim_id).toBeNull()
+      expect(next_attempt_at).toBeLessThanOrEqual(created_at)
+    }
+    const held = await waiting()
+    expect(held).toHaveLength(4)
+    expect(new Set(held.map(({ claim_id }) => claim_id)).size).toBe(1)
     await worker.finish()
-    expect(await statuses()).toEqual(
-      stored.map(({ claim_id }) => (claim_id === null ? 'pending' : 'delivered')),
+    const written = await rows()
+    expect(written.filter(({ status }) => status === 'pending').map(({ id }) => id)).toEqual(
+      due.map(({ id }) => id),
     )
-    expect(worker.inFlight()).toBe(0)
+    expect(idsOf(written, 'delivered')).toEqual(worker.sent.toSorted())
+    expect((await attempts()).map(({ delivery_id }) => delivery_id)).toEqual(worker.sent.toSorted())
+    expect([await waiting(), worker.inFlight()]).toEqual([[], 0])
+  })
+
+  test('where one of its destinations has no room, all of an event is written first', async () => {
+    const [busy] = [await subscribe(), await subscribe()]
+    await happen(1)
+    await fanOut({ db, random, clock: systemClock })
+    await db.transaction((tx) =>
+      tx.write<DeliveryTables>().deleteFrom('deliveries').where('destination_id', '<>', busy).execute(),
+    )
+    await happen(1)
+    const worker = newWorker(db)
+    expect(await worker.fanOut()).toMatchObject({ events: 1, kept: 1, left: 1 })
+    const claimed = (await rows()).filter(({ claim_id }) => claim_id !== null)
+    expect(claimed.map(({ id }) => id)).toEqual(worker.sent)
+    expect(claimed[0]!.next_attempt_at! - claimed[0]!.created_at).toBe(LEASE_MS)
+    expect(await waiting()).toEqual([])
+    await worker.finish()
+    expect(idsOf(await rows(), 'delivered')).toEqual(worker.sent)
+  })
+
+  test('what takes its time is on record while it does, claimed, and settled when it ends', async () => {
+    await subscribe()
+    await happen(2)
+    const worker = newWorker(db)
+    await worker.fanOut()
+    await worker.dispatcher.run()
+    expect(await rows()).toEqual([])
+    await sleep(FIRST_MOST_MS)
+    await worker.dispatcher.run()
+    const under = await rows()
+    expect(under.map(({ id }) => id)).toEqual(worker.sent.toSorted())
+    for (const { status, claim_id, attempts_made } of under)
+      expect([status, claim_id, attempts_made]).toEqual(['pending', expect.any(String), 0])
+    expect([await waiting(), await attempts()]).toEqual([[], []])
+    await worker.finish()
+    expect(await statuses()).toEqual(['delivered', 'delivered'])
+    expect(await attempts()).toHaveLength(2)
+  })
+
+  test('how each of them ended is written with it: what failed falls due by the schedule', async () => {
+    for (let i = 0; i < 3; i++) await subscribe()
+    await happen(1)
+    const worker = newWorker(db, ({ attempt }) => ({
+      ...DELIVERED,
+      ...(worker.sent.length === 2 &&
+        attempt === 1 && { status: 500, outcome: 'failed', error: 'answered 500' }),
+    }))
+    await worker.fanOut()
+    const failed = worker.sent[1]
+    await worker.finish()
+    for (const { id, ...row } of await rows()) {
+      const place = id === failed ? ['pending', 1, null] : ['delivered', 0, expect.any(Number)]
+      expect([row.status, row.slot, row.settled_at]).toEqual(place)
+      expect([row.attempts_made, row.claim_id]).toEqual([1, null])
+      expect(row.next_attempt_at === null).toBe(id !== failed)
+    }
+    expect(new Set((await attempts()).map(({ error }) => error))).toEqual(new Set([null, 'answered 500']))
+  })
+
+  test('who dies leaves a lease that ends: another sends the same ids, and what the dead one says is not heard', async () => {
+    for (let i = 0; i < 2; i++) await subscribe()
+    await happen(2)
+    const [dead, other] = [newWorker(db), newWorker(db)]
+    await dead.fanOut()
+    expect(dead.sent).toHaveLength(4)
+    expect(await other.fanOut()).toMatchObject({ events: 0 })
+    // As if it had been 20 seconds ago.
+    await db.transaction((tx) =>
+      tx
+        .write<EventTables>()
+        .updateTable('waiting_events')
+        .set(({ eb, ref }) => ({ free_at: eb(ref('free_at'), '-', LEASE_MS) }))
+        .execute(),
+    )
+    expect(await other.fanOut()).toMatchObject({ events: 2, kept: 4 })
+    expect(other.sent.toSorted()).toEqual(dead.sent.toSorted())
+    await dead.finish()
+    expect([await rows(), await attempts()]).toEqual([[], []])
+    await other.finish()
+    expect(idsOf(await rows(), 'delivered')).toEqual(other.sent.toSorted())
+    expect(await attempts()).toHaveLength(4)
+  })
+
+  test('what is sent first is, byte for byte, what is written first', async () => {
+    await subscribe()
+    await happen(1)
+    const worker = newWorker(db)
+    await worker.fanOut()
+    const [body] = worker.bodies
+    await worker.finish()
+    const [row] = await rows()
+    const event = await findEvent(db, projectId, row!.event_id)
+    expect(body!.toString()).toBe(payloadOf(row!, event!.data))
+    const destination = await db
+      .read<DestinationTables>()
+      .selectFrom('destinations')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    const { id, head, tail } = makeDelivery({ event: event!, destination, now: 1 }).delivery
+    expect([row!.id, row!.head, row!.tail]).toEqual([id, head, tail])
   })
 
   test('a look that finds no event changes nothing about the time by which sends are settled', async () => {
@@ -122,7 +243,7 @@ eachEngine((engine) => {
     await happen(1)
     const worker = newWorker(db, { ...DELIVERED, status: 503, outcome: 'failed', retryAfterMs: 600_000 })
     await worker.fanOut()
-    expect(await worker.fanOut()).toEqual({ events: 0, kept: 0, left: 0 })
+    expect(await worker.fanOut()).toMatchObject({ events: 0, kept: 0, left: 0 })
     await worker.finish()
     const [row] = await rows()
     expect(row!.next_attempt_at! - row!.first_attempt_at!).toBeGreaterThanOrEqual(600_000)
@@ -134,7 +255,7 @@ eachEngine((engine) => {
     await fanOut({ db, random, clock: systemClock })
     await happen(1)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
+    expect(await worker.fanOut()).toMatchObject({ events: 1, kept: 0, left: 1 })
     expect(worker.sent).toEqual([])
     await worker.finish()
   })
@@ -144,10 +265,10 @@ eachEngine((engine) => {
     await disableDestination(deps(), { projectId, kind: 'webhook', id, actor: ACTOR })
     await happen(1)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 0 })
+    expect(await worker.fanOut()).toMatchObject({ events: 1, kept: 0, left: 0 })
     await subscribe()
     await happen(1, { ...redemptionData(), much: 'x'.repeat(70_000) })
-    expect(await worker.fanOut()).toEqual({ events: 1, kept: 0, left: 1 })
+    expect(await worker.fanOut()).toMatchObject({ events: 1, kept: 0, left: 1 })
     expect(worker.sent).toEqual([])
     await worker.finish()
   })
@@ -160,8 +281,8 @@ eachEngine((engine) => {
     const sent = workers.flatMap((worker) => worker.sent)
     expect(new Set(sent).size).toBe(sent.length)
     expect(sent.length + made.reduce((sum, { left }) => sum + left, 0)).toBeGreaterThanOrEqual(12)
-    expect(await rows()).toHaveLength(12)
     for (const worker of workers) await worker.finish()
+    expect(await rows()).toHaveLength(12)
     expect((await statuses()).filter((status) => status === 'delivered')).toHaveLength(sent.length)
     expect(workers.map((worker) => worker.inFlight())).toEqual([0, 0])
   })
@@ -202,11 +323,11 @@ eachEngine((engine) => {
     await expect.poll(() => worker.inFlight()).toBe(0)
     await expect(worker.dispatcher.run()).rejects.toThrow('no')
     await happen(1)
-    expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 0, left: 1 })
+    expect(await worker.fanOut(db)).toMatchObject({ events: 1, kept: 0, left: 1 })
     broken(false)
     await worker.dispatcher.run()
     await happen(1)
-    expect(await worker.fanOut(db)).toEqual({ events: 1, kept: 1, left: 0 })
+    expect(await worker.fanOut(db)).toMatchObject({ events: 1, kept: 1, left: 0 })
     while ((await statuses()).includes('pending')) {
       worker.endAll()
       worker.dispatcher.look()
@@ -214,6 +335,40 @@ eachEngine((engine) => {
     }
     await worker.finish()
     expect(worker.sent).toHaveLength(3)
+  })
+
+  test('what ends while the store fails is settled with what it could not write', async () => {
+    for (let i = 0; i < 2; i++) await subscribe()
+    await happen(1)
+    const { fragile, broken } = fragileStore()
+    const worker = newWorker(fragile)
+    await worker.fanOut(db)
+    await sleep(FIRST_MOST_MS)
+    broken(true)
+    const failed = expect(worker.dispatcher.run()).rejects.toThrow('no')
+    worker.endAll()
+    await failed
+    await expect.poll(() => worker.inFlight()).toBe(0)
+    broken(false)
+    await worker.dispatcher.run()
+    expect(await statuses()).toEqual(['delivered', 'delivered'])
+    expect(await attempts()).toHaveLength(2)
+    await worker.finish()
+    expect(worker.sent).toHaveLength(2)
+  })
+
+  test('what hangs while a worker stops is left as claimed, on record', async () => {
+    await subscribe()
+    await happen(1)
+    const worker = newWorker(db)
+    await worker.fanOut()
+    worker.dispatcher.stopClaiming()
+    const finished = worker.dispatcher.finish()
+    await expect.poll(statuses).toEqual(['pending'])
+    expect(await waiting()).toEqual([])
+    worker.endAll()
+    await finished
+    expect(await statuses()).toEqual(['delivered'])
   })
 
   test('a store that fails for a moment while a worker stops costs nothing', async () => {
@@ -246,7 +401,7 @@ eachEngine((engine) => {
           }
     await expect(worker.fanOut(broken)).rejects.toBe(failing)
     expect([worker.sent, worker.inFlight(), await rows()]).toEqual([[], 0, []])
-    expect(await worker.fanOut()).toEqual({ events: 3, kept: 3, left: 0 })
+    expect(await worker.fanOut()).toMatchObject({ events: 3, kept: 3, left: 0 })
     expect(worker.sent).toHaveLength(3)
     await worker.finish()
     expect(await statuses()).toEqual(Array(3).fill('delivered'))

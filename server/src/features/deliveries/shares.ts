@@ -9,7 +9,7 @@ const SHARE_MOST = 64
  * Claimed beyond that where all goes well, so that there is something to send while the store is asked for more: no more
  * than, as fast as it answers, begins within a second, since what has waited for two is given up.
  */
-const AHEAD_MOST = 768
+export const AHEAD_MOST = 768
 const AHEAD_MS = 1_000
 /** Taken for the time that a destination needs once something has waited for it in vain. */
 const GAVE_UP_MS = 10_000
@@ -112,7 +112,11 @@ export class Shares {
 
   /** Whether more may be in flight than there are, beside what is claimed. */
   get mayGrow(): boolean {
-    return this.free - this.#beingClaimed > LEFT_FOR_CLAIMS
+    return this.mayGrowBy > 0
+  }
+
+  get mayGrowBy(): number {
+    return Math.max(0, this.free - this.#beingClaimed - LEFT_FOR_CLAIMS)
   }
 
   /** Takes a place for one that is about to be written: in flight or, where all goes well, among those that wait. */

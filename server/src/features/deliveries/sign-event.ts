@@ -1,16 +1,15 @@
-import { createHash } from 'node:crypto'
 import { EVENT_KIND_VALUES, type EventKind, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { notFound, Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
-import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import { newId } from '../../platform/secrets.ts'
 import { type EventRow, findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { type DestinationRow, eventsOf, findDestination, openSecrets } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
-import { makeDelivery } from './make-delivery.ts'
+import { fixedBytes, makeDelivery } from './make-delivery.ts'
 import { payloadOf } from './payload.ts'
 import { fieldsOf } from './publication.ts'
 import { ownHeaders } from './send-delivery.ts'
@@ -87,12 +86,11 @@ async function deliveryTo(
 
 type StandInFor = Pick<DestinationRow, 'id' | 'kind' | 'campaign_id' | 'event_name' | 'events' | 'target_url'>
 
-/** For a destination that was made after the event, or an event that is not fanned out yet. */
+/** For a destination that was made after the event; for an event that is not fanned out yet, what it will get. */
 function standIn(event: EventRow, destination: StandInFor): DeliveryRow {
   refuseWrongPlace(event, destination)
-  const random = fixedBytes(`${event.id}/${destination.id}`)
   const fields = destination.kind === 'distribution' ? fieldsOf(event) : undefined
-  return makeDelivery({ random }, { event, destination, fields, now: event.created_at }).delivery
+  return makeDelivery({ event, destination, fields, now: event.created_at }).delivery
 }
 
 /** A receiver must not be tried with what the real one never gets. */
@@ -117,9 +115,3 @@ const imagined = (event: EventRow, targetUrl: string): StandInFor => ({
   events: JSON.stringify(EVENT_KIND_VALUES),
   target_url: targetUrl,
 })
-
-/** Not random: asked for once more, a stand-in has the same ids, as a delivery has on every attempt. */
-function fixedBytes(seed: string): RandomBytes {
-  let drawn = 0
-  return (size) => createHash('shake256', { outputLength: size }).update(`${seed}/${drawn++}`).digest()
-}

@@ -14,7 +14,7 @@ import {
   strict,
 } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
-import { type EventHead, findEvent, listEventRows } from './event.store.ts'
+import { type EventHead, findShownEvent, listEventRows, type Shown } from './event.store.ts'
 import { eventHeadView, eventView, requireEventKind } from './event.ts'
 
 const headFields = {
@@ -37,10 +37,7 @@ const headFields = {
     description: 'When it happened; earlier than `created_at` where it was reported.',
   }),
   created_at: Type.String(),
-  fanned_out_at: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'When its deliveries were written; null until then.',
-  }),
+  waiting: Type.Boolean({ description: 'Its deliveries are still to be made, by a worker.' }),
 }
 const EventHeadSchema = Type.Object(headFields)
 const EventSchema = Type.Object({
@@ -56,7 +53,7 @@ const Filter = strict({
 
 const shape = {
   item: eventHeadView,
-  position: (row: EventHead) => ({ at: row.created_at, id: row.id }),
+  position: (row: Shown<EventHead>) => ({ at: row.created_at, id: row.id }),
 }
 
 const storedKindOf = (name: string): StoredKind => (name === TEST_EVENT ? name : requireEventKind(name))
@@ -78,7 +75,7 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
         params: Type.Object({ project_id: IdParam }),
         querystring: Filter,
         response: { 200: listOf(EventHeadSchema) },
-        'x-columns': ['created_at', 'id', 'type', 'entity_id', 'campaign_id', 'fanned_out_at'],
+        'x-columns': ['created_at', 'id', 'type', 'entity_id', 'campaign_id', 'waiting'],
       },
     },
     async ({ params, query }) => {
@@ -104,7 +101,7 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
     },
     async ({ params: { project_id, event_id } }) => {
       await requireProject(db, project_id)
-      const row = await findEvent(db, project_id, event_id)
+      const row = await findShownEvent(db, project_id, event_id)
       if (!row) throw notFound('event', event_id)
       return eventView(row)
     },

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
 import {
   countUpTo,
@@ -30,18 +30,28 @@ export interface EventRow {
   /** When it happened; earlier than `created_at` where it was reported afterwards. */
   occurred_at: number
   created_at: number
-  /** Null until its deliveries have been written. */
-  fanned_out_at: number | null
+}
+
+/** That an event waits: gone once its deliveries have been written. */
+export interface WaitingEventRow {
+  created_at: number
+  project_id: string
+  event_id: string
+  /** Of the worker that sends it, and will write its deliveries. */
+  claim_id: string | null
+  /** From when on anyone may take it: while it is claimed, when the lease ends. */
+  free_at: number
 }
 
 export interface EventTables {
   events: EventRow
+  waiting_events: WaitingEventRow
 }
 
 /** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
 export type EventHead = Omit<EventRow, 'data'>
 
-const HEAD = [
+export const HEAD = [
   'project_id',
   'id',
   'kind',
@@ -54,7 +64,6 @@ const HEAD = [
   'key_app_id',
   'occurred_at',
   'created_at',
-  'fanned_out_at',
 ] as const
 
 /** Topic of the wake-up after every event that is to be fanned out. */
@@ -62,6 +71,12 @@ export const EVENTS_WRITTEN = 'events'
 
 export async function insertEvent(tx: Transaction, row: EventRow): Promise<void> {
   await tx.write<EventTables>().insertInto('events').values(row).execute()
+}
+
+/** It waits to be fanned out. */
+export async function queueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
+  const row = { created_at, project_id, event_id: id, claim_id: null, free_at: created_at }
+  await tx.write<EventTables>().insertInto('waiting_events').values(row).execute()
   await tx.wake(EVENTS_WRITTEN)
 }
 
@@ -74,62 +89,32 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** What a longer event tells is read when it is sent, and not before. */
-const SHORT_BYTES = 64 * 1024
+/** For a query of `events`. */
+export const isWaiting = ({ selectFrom, exists }: ExpressionBuilder<EventTables, 'events'>) =>
+  exists(
+    selectFrom('waiting_events as w')
+      .select('w.event_id')
+      .whereRef('w.created_at', '=', 'events.created_at')
+      .whereRef('w.project_id', '=', 'events.project_id')
+      .whereRef('w.event_id', '=', 'events.id'),
+  )
 
-/** One that waits to be fanned out, with what it tells where that is short. */
-export interface WaitingEvent extends EventHead {
-  readonly data: string | null
-}
+/** An event with whether it still waits to be fanned out. */
+export type Shown<Row> = Row & { readonly waiting: unknown }
 
-const oldestWaiting = (reader: Reader, most: number) =>
+export const findShownEvent = (
+  reader: Reader,
+  projectId: string,
+  id: string,
+): Promise<Shown<EventRow> | undefined> =>
   reader
     .read<EventTables>()
     .selectFrom('events')
-    .select(HEAD)
-    .select(
-      sql<string | null>`case when octet_length(data) <= ${sql.lit(SHORT_BYTES)} then data end`.as('data'),
-    )
-    .where('fanned_out_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(most)
-
-/** The oldest events whose deliveries are still to be written. */
-export const listWaitingEvents = (reader: Reader, most: number): Promise<WaitingEvent[]> =>
-  oldestWaiting(reader, most).execute()
-
-/** The same, held until the end of the transaction; what another worker holds is left out. */
-export const claimWaitingEvents = (tx: Transaction, most: number): Promise<WaitingEvent[]> =>
-  tx.claim(oldestWaiting(tx, most)).execute()
-
-/** Ids of what waits in a project; at most `most`. */
-export async function listWaitingEventIds(
-  reader: Reader,
-  projectId: string,
-  most: number,
-): Promise<string[]> {
-  const rows = await reader
-    .read<EventTables>()
-    .selectFrom('events')
-    .select('id')
-    .where('fanned_out_at', 'is', null)
+    .selectAll()
+    .select((eb) => isWaiting(eb).as('waiting'))
     .where('project_id', '=', projectId)
-    .limit(most)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** On SQLite that is part of the program which writes what they are fanned out to. */
-export async function markFannedOutOnPostgres(
-  tx: Transaction,
-  events: readonly EventHead[],
-  now: number,
-): Promise<void> {
-  const which = JSON.stringify(events.map(({ project_id, id }) => ({ project_id, id })))
-  await sql`update events e set fanned_out_at = ${now} from json_to_recordset(${which}::text::json) as f(project_id text, id text)
-    where e.project_id = f.project_id and e.id = f.id`.execute(tx.write<EventTables>())
-}
+    .where('id', '=', id)
+    .executeTakeFirst()
 
 export interface EventFilter {
   readonly projectId: string
@@ -142,7 +127,7 @@ export async function listEventRows(
   reader: Reader,
   filter: EventFilter,
   page: Page,
-): Promise<Rows<EventHead>> {
+): Promise<Rows<Shown<EventHead>>> {
   let query = reader.read<EventTables>().selectFrom('events').where('project_id', '=', filter.projectId)
   if (filter.kind) query = query.where('kind', '=', filter.kind)
   if (filter.entity !== undefined) query = query.where('entity_id', '=', filter.entity)
@@ -158,6 +143,7 @@ export async function listEventRows(
     .read<EventTables>()
     .selectFrom('events')
     .select(HEAD)
+    .select((eb) => isWaiting(eb).as('waiting'))
     .where('project_id', '=', filter.projectId)
     .where('id', 'in', shown)
     .orderBy(unindexed('created_at'), 'desc')
@@ -167,6 +153,23 @@ export async function listEventRows(
 }
 
 /** At most `most` of a project that is gone; how many there were. */
+export async function deleteSomeWaiting(tx: Transaction, projectId: string, most: number): Promise<number> {
+  const some = tx
+    .read<EventTables>()
+    .selectFrom('waiting_events')
+    .select('event_id')
+    .where('project_id', '=', projectId)
+    .limit(most)
+  const { numDeletedRows } = await tx
+    .write<EventTables>()
+    .deleteFrom('waiting_events')
+    .where('project_id', '=', projectId)
+    .where('event_id', 'in', some)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** As with what waits. */
 export async function deleteSomeEvents(tx: Transaction, projectId: string, most: number): Promise<number> {
   const some = tx
     .read<EventTables>()

@@ -7,8 +7,8 @@ import {
 } from '../../contract/event-kinds.ts'
 import { Problem } from '../../contract/problem.ts'
 import { didYouMean } from '../../platform/closest.ts'
-import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
-import type { EventHead, EventRow } from './event.store.ts'
+import { isoTime } from '../../platform/http/index.ts'
+import type { EventHead, EventRow, Shown } from './event.store.ts'
 
 /** Where the call came from, as receivers are told. */
 export const eventSource = ({ channel, key_name, key_app_id }: EventHead) => ({
@@ -16,7 +16,7 @@ export const eventSource = ({ channel, key_name, key_app_id }: EventHead) => ({
   ...(key_name !== null && key_app_id !== null && { api_key: { name: key_name, app_id: key_app_id } }),
 })
 
-export const eventHeadView = (row: EventHead) => ({
+export const eventHeadView = (row: Shown<EventHead>) => ({
   id: row.id,
   object: 'event' as const,
   kind: row.kind,
@@ -28,10 +28,13 @@ export const eventHeadView = (row: EventHead) => ({
   event_source: eventSource(row),
   occurred_at: isoTime(row.occurred_at),
   created_at: isoTime(row.created_at),
-  fanned_out_at: isoTimeOrNull(row.fanned_out_at),
+  waiting: Boolean(row.waiting),
 })
 
-export const eventView = (row: EventRow) => ({ ...eventHeadView(row), data: JSON.parse(row.data) as unknown })
+export const eventView = (row: Shown<EventRow>) => ({
+  ...eventHeadView(row),
+  data: JSON.parse(row.data) as unknown,
+})
 
 /** The kind that was meant, by either of its names. */
 export function requireEventKind(name: string): EventKind {

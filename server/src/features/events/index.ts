@@ -1,17 +1,12 @@
 /** Events: what has happened, exactly as it will be told. It never knows who is told, and never changes an event. */
 export { eventRoutes } from './event.routes.ts'
 export {
-  claimWaitingEvents,
   EVENTS_WRITTEN,
   type EventHead,
   type EventRow,
   type EventTables,
   findEvent,
   insertEvent,
-  listWaitingEventIds,
-  listWaitingEvents,
-  markFannedOutOnPostgres,
-  type WaitingEvent,
 } from './event.store.ts'
 export { eventSource, requireEventKind } from './event.ts'
 export { EVENT_SCHEMAS } from './event-schemas.ts'
@@ -19,4 +14,10 @@ export { listOldEvents, listProjectsWithEventsBefore, type OldEvents } from './o
 export { removeEventsOfProject } from './remove-events.ts'
 export { reportRoutes } from './report.routes.ts'
 export { eventSchemaRoutes, schemaText } from './schema.routes.ts'
+export {
+  claimFreeEvents,
+  listFreeEvents,
+  listWaitingEventIds,
+  type WaitingEvent,
+} from './waiting-event.store.ts'
 export { type NewEvent, newEventId, type WrittenEvent, writeEvent } from './write-event.ts'

@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/database/index.ts'
 import type { ProjectTables } from '../projects/index.ts'
-import type { EventRow, EventTables } from './event.store.ts'
+import { type EventRow, type EventTables, isWaiting } from './event.store.ts'
 
 /** One seek for each project: its oldest event, whether it may go or not. */
 export async function listProjectsWithEventsBefore(reader: Reader, before: number): Promise<string[]> {
@@ -28,7 +28,7 @@ export interface OldEvents {
   readonly after?: Pick<EventRow, 'created_at' | 'id'> | undefined
 }
 
-/** A stretch of a project's events from before a time, oldest first. */
+/** A stretch of a project's events from before a time, oldest first. What waits for its fan-out is left out. */
 export const listOldEvents = (
   reader: Reader,
   { projectId, before, after }: OldEvents,
@@ -40,6 +40,7 @@ export const listOldEvents = (
     .select(['created_at', 'id'])
     .where('project_id', '=', projectId)
     .where('created_at', '<', before)
+    .where((eb) => eb.not(isWaiting(eb)))
     .$if(after !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after!.created_at, after!.id))),
     )

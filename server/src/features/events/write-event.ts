@@ -2,7 +2,7 @@ import { EVENT_KINDS, type EventChannel, type EventKind } from '../../contract/e
 import { ID_PREFIX } from '../../contract/ids.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
-import { insertEvent } from './event.store.ts'
+import { type EventRow, insertEvent, queueEvent } from './event.store.ts'
 
 export const newEventId = (random: RandomBytes): string => newId(random, ID_PREFIX.event)
 
@@ -40,7 +40,7 @@ export async function writeEvent(
   const id = event.id ?? newEventId(random)
   const now = await tx.now()
   const { channel, apiKey } = event.source
-  await insertEvent(tx, {
+  const row: EventRow = {
     project_id: event.projectId,
     id,
     kind: event.kind,
@@ -54,7 +54,8 @@ export async function writeEvent(
     data: JSON.stringify(event.data),
     occurred_at: event.occurredAt ?? now,
     created_at: now,
-    fanned_out_at: null,
-  })
+  }
+  await insertEvent(tx, row)
+  await queueEvent(tx, row)
   return { id, createdAt: now }
 }

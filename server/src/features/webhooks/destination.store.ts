@@ -222,10 +222,9 @@ export async function forgetSkips(tx: Transaction): Promise<void> {
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('events')
-            .select('events.id')
-            .where('events.fanned_out_at', 'is', null)
-            .whereRef('events.project_id', '=', 'destinations.project_id'),
+          selectFrom('waiting_events')
+            .select('waiting_events.event_id')
+            .whereRef('waiting_events.project_id', '=', 'destinations.project_id'),
         ),
       ),
     )

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { BODY_MAX_BYTES } from './answer-body.ts'
-import { AnswerReader } from './answer-reader.ts'
+import { AnswerReader, NotHttp } from './answer-reader.ts'
 
 /** What is made of an answer after which the other side closes; null where it is none, or broken off. */
 interface Made {
@@ -84,9 +84,12 @@ const statusLine = fc
   .map(([version, status, reason]) => `${version} ${status}${reason}`)
 const field = fc
   .tuple(
-    often(fc.constantFrom('Date', 'x-a', 'Server', 'Retry-After'), '', 'a b', ' x', 'Content-Length', 'a\0'),
+    often(
+      fc.constantFrom('Date', 'x-a', 'Server', 'Retry-After'),
+      ...['', 'a b', ' x', 'Content-Length', 'a\0', 'Transfer-Encoding'],
+    ),
     often(fc.constantFrom(':', ': ', ':\t'), '', ' :', ' '),
-    often(text, 'a\nb', 'a\rb', '\0', '\r\n folded', 'é'),
+    often(text, 'a\nb', 'a\rb', '\0', '\r\n folded', 'é', 'chunked', '1\xa0', '\x01'),
   )
   .map((parts) => parts.join(''))
 const chunk = fc
@@ -166,7 +169,14 @@ test('a connection serves again where the answer ends where it should, and nobod
   for (const value of ['close', 'Close', 'x, close', 'close , x'])
     expect(staysOpen(whole.replace('OK\r\n', `OK\r\nConnection: ${value}\r\n`)), value).toBe(false)
   expect(staysOpen(whole.replace('OK\r\n', 'OK\r\nConnection: closed\r\n'))).toBe(true)
+  expect(staysOpen(whole.replace('OK\r\n', 'OK\r\nconnection: keep-alive\r\nconnection: close\r\n'))).toBe(
+    false,
+  )
   expect(staysOpen('HTTP/1.1 200 OK\r\n\r\nok')).toBe(false)
+  // Who announces a body where there is none may send it.
+  expect(staysOpen('HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n')).toBe(false)
+  expect(staysOpen('HTTP/1.1 304 Not Modified\r\ntransfer-encoding: chunked\r\n\r\n')).toBe(false)
+  expect(staysOpen('HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n')).toBe(true)
 })
 
 test('an answer in single bytes is read as in one piece, and no more of it is kept than may be', () => {
@@ -176,4 +186,34 @@ test('an answer in single bytes is read as in one piece, and no more of it is ke
   for (const byte of bytes) reader.read(Buffer.from([byte]))
   expect([reader.isWhole, reader.body.isTooLong, reader.body.received]).toEqual([true, true, long.length])
   expect(reader.body.text()).toBe(long.slice(1))
+})
+
+test('what proxies say twice is said once', () => {
+  const reader = new AnswerReader()
+  const twice = 'transfer-encoding: chunked\r\nTransfer-Encoding: chunked\r\n'
+  reader.read(Buffer.from(`HTTP/1.1 200 OK\r\n${twice}\r\n2\r\nok\r\n0\r\n\r\n`))
+  expect([reader.isWhole, reader.body.text()]).toEqual([true, 'ok'])
+})
+
+test('a line without CR is told at once, and not waited for', () => {
+  const say = (text: string) => () => new AnswerReader().read(Buffer.from(text))
+  const words = 'a line that does not end with CR and LF'
+  expect(say('HTTP/1.1 200 OK\ncontent-length: 2\n\nok')).toThrow(words)
+  expect(say('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\nok')).toThrow(words)
+  expect(say('HTTP/1.1 200 OK\r\na: b\r\r\r')).toThrow(words)
+})
+
+test('blanks without end cost no more than other bytes', () => {
+  // Were it tried from every one of them, this would take minutes.
+  for (const end of ['\0', '\n', 'x\x01'])
+    for (let turn = 0; turn < 300; turn++) {
+      const head = Buffer.from(`HTTP/1.1 200 OK\r\na:${' '.repeat(16_000)}${end}\r\n\r\n`)
+      expect(() => new AnswerReader().read(head)).toThrow(NotHttp)
+    }
+  const many = Buffer.from(`HTTP/1.1 200 OK\r\na: b${' '.repeat(16_000)}\r\n\r\n`)
+  for (let turn = 0; turn < 300; turn++) {
+    const reader = new AnswerReader()
+    reader.read(many)
+    expect(reader.field('a')).toBe('b')
+  }
 })

@@ -35,15 +35,19 @@ type Place =
 const STARTS = ['HTTP/1.1 ', 'HTTP/1.0 ']
 const START_LENGTH = 9
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?\r\n/
-const FIELD = /([\w!#$%&'*+.^`|~-]+):[ \t]*([^\r\n\0]*)\r\n/y
-const CHUNK_SIZE = /^([\da-fA-F]{1,8})(?:;[!-~][\t\x20-\x7e\x80-\xff]*)?$/
-const LENGTH = /^\d{1,15}$/
+/** The value begins with what is no blank: where it might, a failure would be looked for over and over. */
+const FIELD = /([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[!-~\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)\r\n/y
+const CHUNK_SIZE = /^0*([\da-fA-F]{1,8})(?:;[!-~][\t\x20-\x7e\x80-\xff]*)?$/
+const LENGTH = /^0*\d{1,15}$/
+const CODINGS = /^[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*$/
 const CHUNKED = /(?:^|,)[ \t]*chunked$/i
 const CLOSES = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 const TIMEOUT = /(?:^|[,; ])timeout=(\d{1,6})/i
 const [CR, LF] = [13, 10]
-/** Said once, or it is not clear where the answer ends. */
-const FRAMING = new Set(['content-length', 'transfer-encoding'])
+/** Lists, which may come in several lines. */
+const LISTS = new Set(['connection', 'transfer-encoding'])
+/** A line that ends without CR, or a CR that ends none. */
+const BARE = /[^\r]\n|\r[^\n]/
 
 /**
  * Reads one answer of HTTP/1.1 as it comes, in bounded memory. Strict where leniency would leave open where an answer
@@ -63,6 +67,9 @@ export class AnswerReader {
   #left = 0
   /** What came of a line, or of the headers, that has not come to its end. */
   #rest: Buffer | null = null
+  /** How much of it was searched for the end of the headers. */
+  #searched = 0
+  #blankBytes = 0
   #trailerBytes = 0
   #hints = 0
   #staysOpen = true
@@ -124,18 +131,32 @@ export class AnswerReader {
     }
   }
 
-  #readHead(bytes: Buffer, from: number): number {
-    // Some say a blank line first.
-    let at = from
-    while (bytes[at] === CR || bytes[at] === LF) at++
-    const end = bytes.indexOf('\r\n\r\n', at, 'latin1')
-    const length = (end < 0 ? bytes.length : end) - from
+  #readHead(bytes: Buffer, at: number): number {
+    const blank = this.#blankAt(bytes, at)
+    if (blank > 0) return at + blank
     if (!startsAsHttp(bytes.toString('latin1', at, Math.min(at + START_LENGTH, bytes.length))))
       throw new NotHttp()
-    if (length > HEADERS_MAX_BYTES) throw new HeadersTooLong()
-    if (end < 0) return from
+    const from = at + Math.max(0, this.#searched - 3)
+    const end = bytes.indexOf('\r\n\r\n', from, 'latin1')
+    if ((end < 0 ? bytes.length : end) - at > HEADERS_MAX_BYTES) throw new HeadersTooLong()
+    if (end < 0) {
+      if (BARE.test(bytes.toString('latin1', from)))
+        throw new NotHttp('a line that does not end with CR and LF')
+      this.#searched = bytes.length - at
+      return at
+    }
+    this.#searched = 0
     this.#begin(bytes.toString('latin1', at, end + 2))
     return end + 4
+  }
+
+  /** Some say a blank line first. */
+  #blankAt(bytes: Buffer, at: number): number {
+    let end = at
+    while (this.#searched === 0 && (bytes[end] === CR || bytes[end] === LF)) end++
+    this.#blankBytes += end - at
+    if (this.#blankBytes > HEADERS_MAX_BYTES) throw new HeadersTooLong()
+    return end - at
   }
 
   #begin(head: string): void {
@@ -153,6 +174,7 @@ export class AnswerReader {
     const [length, coding] = [fields.get('content-length'), fields.get('transfer-encoding')]
     if (length !== undefined && coding !== undefined) throw new NotHttp('both a length and chunks')
     if (length !== undefined && !LENGTH.test(length)) throw new NotHttp('its content-length')
+    if (coding !== undefined && !CODINGS.test(coding)) throw new NotHttp('its transfer-encoding')
     this.status = status
     this.#fields = fields
     this.length = length === undefined ? null : Number(length)
@@ -160,8 +182,11 @@ export class AnswerReader {
     const idle = TIMEOUT.exec(fields.get('keep-alive') ?? '')
     if (idle) this.idleMs = Number(idle[1]) * 1000
     this.#left = this.length ?? 0
-    if (status === 204 || status === 304) this.#place = 'nothing'
-    else if (coding !== undefined && CHUNKED.test(coding)) this.#place = 'chunk size'
+    if (status === 204 || status === 304) {
+      this.#place = 'nothing'
+      // It has no body, and announces one: whoever sends it all the same would send it into the next answer.
+      if (this.#left > 0 || coding !== undefined) this.#staysOpen = false
+    } else if (coding !== undefined && CHUNKED.test(coding)) this.#place = 'chunk size'
     else if (this.length === null) this.#place = 'all that follows'
     else this.#place = this.#left === 0 ? 'nothing' : 'body'
   }
@@ -207,7 +232,14 @@ export class AnswerReader {
 /** As far as it has come. */
 const startsAsHttp = (text: string): boolean => STARTS.some((start) => start.startsWith(text))
 
-/** By their names without capitals; of those that come again the first counts. */
+/** At its end, where it has some; not by a pattern, which would look from every one of them on. */
+function withoutBlanks(value: string): string {
+  let end = value.length
+  while (value[end - 1] === ' ' || value[end - 1] === '\t') end--
+  return value.slice(0, end)
+}
+
+/** By their names without capitals; of those that come again, and are no lists, the first counts. */
 function fieldsOf(head: string, from: number): Map<string, string> {
   const fields = new Map<string, string>()
   let at = from
@@ -215,9 +247,11 @@ function fieldsOf(head: string, from: number): Map<string, string> {
     FIELD.lastIndex = at
     const found = FIELD.exec(head)
     if (!found) throw new NotHttp('a header')
-    const name = found[1]!.toLowerCase()
-    if (!fields.has(name)) fields.set(name, found[2]!.trimEnd())
-    else if (FRAMING.has(name)) throw new NotHttp(`${name} twice`)
+    const [name, value] = [found[1]!.toLowerCase(), withoutBlanks(found[2]!)]
+    const before = fields.get(name)
+    if (before === undefined) fields.set(name, value)
+    else if (LISTS.has(name)) fields.set(name, `${before}, ${value}`)
+    else if (name === 'content-length') throw new NotHttp('content-length twice')
     at = FIELD.lastIndex
   }
   return fields

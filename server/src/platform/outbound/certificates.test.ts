@@ -1,8 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Certificate, makeAuthority, makeSelfSigned } from '../../../test/certificates.ts'
 import { answerOf, startRawReceiver } from '../../../test/raw-receiver.ts'
+import { TestClock } from '../../../test/test-clock.ts'
 import { createReach, createSender, type Sender } from './index.ts'
 
 const DAY_MS = 86_400_000
@@ -50,6 +52,27 @@ test('whoever takes over a name needs a good certificate too: a name that was tr
   await receiver.close()
   const other = await meet(makeSelfSigned('hooks.example'))
   expect(other.answers[0]!.error).toBe('certificate is self-signed')
+})
+
+/** By a sender whose clock is ours, over connections that are closed after each. */
+test('a session is gone on with for minutes, not for ever: then the certificate is looked at again', async () => {
+  const certificate = authority.issue({ names })
+  const clock = new TestClock()
+  const resumed: boolean[] = []
+  const receiver = await startRawReceiver({
+    certificate,
+    onConnection: (socket) => void resumed.push((socket as TLSSocket).isSessionReused()),
+    onRequest: (socket) => socket.end(answerOf('200 OK', 'ok', 'connection: close\r\n')),
+  })
+  const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+  const patient = createSender({ reach: createReach(['127.0.0.1']), lookup, ca: authority.cert, clock })
+  const url = `https://hooks.example:${receiver.port}/`
+  for (const minutes of [0, 2, 2, 2]) {
+    await clock.advance(minutes * 60_000)
+    expect(await patient.send({ url, headers: {}, body: Buffer.from('{}') })).toMatchObject({ status: 200 })
+  }
+  expect(resumed).toEqual([false, true, true, false])
+  await Promise.all([patient.close(), receiver.close()])
 })
 
 const many = ['a.example', '*.b.example', 'c.example', 'd.example']

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { type Clock, systemClock } from '../clock.ts'
 import { type FindAddresses, sharing } from './find-addresses.ts'
 import { createGuard, type Guard, Unreachable } from './guard.ts'
 import type { Reach } from './reach.ts'
@@ -20,6 +21,7 @@ interface ConnectParts {
   readonly find: FindAddresses
   /** Authorities to trust in place of those that Node brings along. */
   readonly ca?: string | undefined
+  readonly clock?: Clock
 }
 
 /** What was presented, kept for the words about a certificate that was not accepted: by then the socket has let go of it. */
@@ -28,6 +30,14 @@ export const certificateOf = (error: Error): PeerCertificate | undefined => pres
 
 /** Of receivers, so that a connection which is opened again costs no whole handshake. */
 const SESSIONS_KEPT = 1_000
+/** Within this time a certificate is looked at again, whoever goes on with the session that it began. */
+const SESSION_MAX_MS = 300_000
+
+interface Session {
+  readonly ticket: Buffer
+  /** When there was a whole handshake. */
+  readonly since: number
+}
 
 /** As long as the system may keep a connection to a receiver that is no longer there. */
 const PROBE_AFTER_MS = 60_000
@@ -37,9 +47,9 @@ const PROBE_AFTER_MS = 60_000
  * a name's addresses only allowed ones are handed on, so that what was judged is what is connected to, whatever the name
  * says a moment later; and the peer is looked at once more before the first byte leaves.
  */
-export function createConnect({ reach, find, ca }: ConnectParts): Connect {
+export function createConnect({ reach, find, ca, clock = systemClock }: ConnectParts): Connect {
   const shared = sharing(find)
-  const sessions = new Map<string, Buffer>()
+  const sessions = new Map<string, Session>()
   const guarded = (protocol: string) => {
     const guard = createGuard(reach, protocol)
     return { guard, lookup: guardedLookup(guard, shared) }
@@ -49,7 +59,7 @@ export function createConnect({ reach, find, ca }: ConnectParts): Connect {
     'http:': guarded('http:'),
   }
 
-  function keepSession(origin: string, session: Buffer): void {
+  function keepSession(origin: string, session: Session): void {
     sessions.delete(origin)
     if (sessions.size >= SESSIONS_KEPT) sessions.delete(sessions.keys().next().value!)
     sessions.set(origin, session)
@@ -74,7 +84,8 @@ export function createConnect({ reach, find, ca }: ConnectParts): Connect {
     }
     const isSecure = url.protocol === 'https:'
     const port = Number(url.port) || (isSecure ? 443 : 80)
-    const session = sessions.get(url.origin)
+    const known = sessions.get(url.origin)
+    const session = known && clock.monotonic() - known.since < SESSION_MAX_MS ? known : undefined
     const socket = isSecure
       ? connectTls({
           ...options,
@@ -84,7 +95,7 @@ export function createConnect({ reach, find, ca }: ConnectParts): Connect {
           ALPNProtocols: ['http/1.1'],
           ...(isIP(host) === 0 && { servername: host }),
           ...(ca && { ca }),
-          ...(session && { session }),
+          ...(session && { session: session.ticket }),
         })
       : connectTcp({ ...options, port })
     // Before TLS begins, hence before all other listeners.
@@ -93,12 +104,18 @@ export function createConnect({ reach, find, ca }: ConnectParts): Connect {
     socket.prependOnceListener('secure', () => {
       certificate = (socket as TLSSocket).getPeerCertificate()
     })
-    socket.on('session', (session: Buffer) => keepSession(url.origin, session))
+    socket.on('session', (ticket: Buffer) => {
+      const isGoingOn = session && (socket as TLSSocket).isSessionReused()
+      keepSession(url.origin, { ticket, since: isGoingOn ? session.since : clock.monotonic() })
+    })
     let isReady = false
     function tell(error: Error | null): void {
       if (isReady) return
       isReady = true
       if (error && certificate) presented.set(error, certificate)
+      certificate = undefined
+      // Perhaps because of it: the next one begins anew.
+      if (error) sessions.delete(url.origin)
       ready(error)
     }
     socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null))
@@ -111,8 +128,13 @@ export function createConnect({ reach, find, ca }: ConnectParts): Connect {
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function checkPeer(guard: Guard, host: string, socket: Socket): void {
-  const objection = guard.objection(host, socket.remoteAddress ?? '')
-  if (objection !== null) socket.destroy(new Unreachable(objection))
+  const peer = socket.remoteAddress
+  // It is gone already: that is no address that must not be reached.
+  if (peer === undefined) socket.destroy(Object.assign(new Error('gone'), { code: 'ECONNRESET' }))
+  else {
+    const objection = guard.objection(host, peer)
+    if (objection !== null) socket.destroy(new Unreachable(objection))
+  }
 }
 
 function guardedLookup(guard: Guard, find: FindAddresses): LookupFunction {

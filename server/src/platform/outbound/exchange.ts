@@ -106,14 +106,25 @@ export class Exchange implements LineUser {
       this.#end(this.#failure(error as Error))
       return
     }
-    if (answer.staysOpen) {
-      this.#deps.lines.keep(this.#line!, answer.idleMs)
+    if (answer.body.isTooLong) this.#end(null)
+    // What lies behind it in the same piece of TLS is heard in this turn: were the line used again, it would seem to answer that.
+    else if (answer.isWhole && this.#line!.isSecure) setImmediate(this.#conclude)
+    else if (answer.isWhole) this.#conclude()
+  }
+
+  readonly #conclude = (): void => {
+    if (this.#over) return
+    const { staysOpen, idleMs } = this.#answer
+    // Who answers before all is said may never hear the rest.
+    if (!staysOpen || this.#line!.socket!.writableLength > 0) this.#end(null)
+    else {
+      this.#deps.lines.keep(this.#line!, idleMs)
       this.#settle(null, false)
-    } else if (answer.isWhole || answer.body.isTooLong) this.#end(null)
+    }
   }
 
   lost(error: Error | null): void {
-    if (error === null && this.#answer.endsHere()) this.#end(null)
+    if (isFarewell(error) && this.#answer.endsHere()) this.#end(null)
     else if (this.#mayTryAgain(error ?? ENDED)) {
       this.#deps.lines.drop(this.#line!)
       this.#underWay = false
@@ -130,7 +141,8 @@ export class Exchange implements LineUser {
   }
 
   expire(): void {
-    this.#end(lateWords(this.#progress(), this.#deps.deadlineMs))
+    if (this.#answer.isWhole) this.#conclude()
+    else this.#end(lateWords(this.#progress(), this.#deps.deadlineMs))
   }
 
   readonly stop = (): void => this.#end(STOPPED)
@@ -180,5 +192,9 @@ export class Exchange implements LineUser {
     return this.#deps.clock.monotonic() - this.#startedAt
   }
 }
+
+/** Some close so fast that it looks like a fault. */
+const isFarewell = (error: NodeJS.ErrnoException | null): boolean =>
+  error === null || error.code === 'ECONNRESET'
 
 const expire = (exchange: Exchange): void => exchange.expire()

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeAuthority } from '../../../test/certificates.ts'
 import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
 import { type Answer, BODY_MAX_BYTES, createReach, createSender, type Sender } from './index.ts'
 
@@ -316,6 +317,15 @@ describe('an answer that is odd and yet an answer', () => {
     ['600', says(answerOf('600 Odder', 'x')), 600, 'x'],
     ['HTTP/1.0', saysAndCloses('HTTP/1.0 200 OK\r\n\r\nto the end'), 200, 'to the end'],
     ['no length', saysAndCloses('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nto the end'), 200, 'to the end'],
+    [
+      'no length, and closed in haste',
+      (socket: Socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nto the end', () =>
+          setTimeout(() => socket.resetAndDestroy(), 50),
+        ),
+      200,
+      'to the end',
+    ],
     ['no reason', says('HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok'), 200, 'ok'],
     [
       'hints before',
@@ -347,6 +357,42 @@ describe('an answer that is odd and yet an answer', () => {
     }
     await receiver.close()
   })
+
+  test('nor where it is said over TLS, in a piece of its own', async () => {
+    const authority = makeAuthority()
+    const receiver = await startRawReceiver({
+      certificate: authority.issue({ names: ['hooks.example'] }),
+      onRequest(socket) {
+        socket.cork()
+        socket.write(answerOf('200 OK', 'first'))
+        socket.write(answerOf('500 Oh', 'unasked'))
+        socket.uncork()
+      },
+    })
+    const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+    const secure = createSender({ reach, lookup, ca: authority.cert })
+    const url = `https://hooks.example:${receiver.port}/`
+    for (let turn = 0; turn < 10; turn++) {
+      const answer = await secure.send({ url, headers: {}, body: Buffer.from('{}') })
+      expect(answer).toMatchObject({ status: 200, body: 'first', error: null })
+    }
+    await Promise.all([secure.close(), receiver.close()])
+  })
+
+  test('who answers before it has listened gets no more over that connection', async () => {
+    const receiver = await startRawReceiver({
+      onConnection(socket) {
+        socket.pause()
+        socket.write(answerOf('200 OK', 'ok'))
+      },
+    })
+    const url = `http://127.0.0.1:${receiver.port}/`
+    const body = Buffer.alloc(8_000_000, 32)
+    for (let turn = 0; turn < 3; turn++)
+      expect(await sender.send({ url, headers: {}, body })).toMatchObject({ status: 200, error: null })
+    expect(receiver.connections()).toBe(3)
+    await receiver.close()
+  })
 })
 
 describe('a redirect is not followed', () => {
@@ -365,6 +411,7 @@ describe('a redirect is not followed', () => {
     ['location: https://hooks.example/jtn_abc/x\r\n', 'redirected to https://hooks.example/jtn_•••/x; '],
     [`location: https://hooks.example/${'a'.repeat(500)}\r\n`, `redirected to https://hooks.example/aaa`],
     ['location: http://[\r\n', 'redirected elsewhere; '],
+    ['location: ?again\r\n', 'redirected to itself; '],
     ['location: file:///etc/passwd\r\n', 'redirected elsewhere; '],
     ['', 'redirected elsewhere; '],
   ])('%s', async (location, words) => {

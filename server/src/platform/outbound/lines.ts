@@ -15,6 +15,7 @@ export interface LineUser {
 /** A connection to one origin that serves one send after the other. */
 export interface Line {
   readonly origin: string
+  readonly isSecure: boolean
   /** Null where the guard forbids it. */
   socket: Socket | null
   /** It has served a send before. */
@@ -78,6 +79,7 @@ export class Lines {
   open(url: URL, user: LineUser): Line {
     const line: Line = {
       origin: url.origin,
+      isSecure: url.protocol === 'https:',
       socket: null,
       isReused: false,
       openedAt: this.#clock.monotonic(),

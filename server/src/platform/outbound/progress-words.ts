@@ -42,6 +42,9 @@ const PLACE_MAX_LENGTH = 300
 export function redirectWords(status: number | null, location: string | null, from: URL): string | null {
   if (status === null || !REDIRECTS.has(status)) return null
   const target = location === null ? null : URL.parse(location, from.href)
-  const place = target && WEB.test(target.protocol) ? `to ${target.origin}${target.pathname}` : 'elsewhere'
+  // Its own path may be a secret, and is not repeated.
+  const isSame = target?.origin === from.origin && target.pathname === from.pathname
+  const isWeb = target && WEB.test(target.protocol)
+  const place = isSame ? 'to itself' : isWeb ? `to ${target.origin}${target.pathname}` : 'elsewhere'
   return `redirected ${withoutCredentials(place).slice(0, PLACE_MAX_LENGTH)}; redirects are not followed`
 }

@@ -24,6 +24,9 @@ export class Targets {
   }
 }
 
+/** RFC 9110 §5.6.2, and none that says where the request ends, or where it goes. */
+const NAME =
+  /^(?!(?:host|connection|content-length|transfer-encoding|expect|upgrade|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i
 /** RFC 9110 §5.5. What does not fit might begin a header, or a request, of its own. */
 const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -38,7 +41,7 @@ export function requestBytes({ start }: Target, { headers, userAgent, body }: Se
   let head = start
   for (const name in headers) {
     const value = headers[name]!
-    if (NO_VALUE.test(value)) throw new TypeError(`the header ${name} has a value that cannot be sent`)
+    if (!NAME.test(name) || NO_VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent`)
     head += `${name}: ${value}\r\n`
   }
   head += `user-agent: ${userAgent}\r\ncontent-length: ${body.length}\r\n\r\n`

@@ -47,6 +47,24 @@ describe('what is sent', () => {
   })
 })
 
+describe('a header that would be another, or say where the request ends', () => {
+  test.each([
+    { 'a\r\nevil': '1' },
+    { 'a\u010aevil': '1' },
+    { 'a b': '1' },
+    { a: '1\r\nevil: 2' },
+    { a: '1\u010aevil: 2' },
+    { 'content-length': '1' },
+    { 'Transfer-Encoding': 'chunked' },
+    { host: 'elsewhere' },
+  ])('%j is not sent', async (headers) => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    const sending = newSender().send({ url: urlOf(at), headers: headers as never, body: Buffer.from('{}') })
+    await expect(sending).rejects.toThrow('cannot be sent')
+    expect(at.received()).toBe('')
+  })
+})
+
 describe('connections', () => {
   test('are used again, one send at a time on each, and no more than there are sends at once', async () => {
     const at = await receiver({ onRequest: (socket) => setImmediate(() => socket.write(content)) })

@@ -31,7 +31,7 @@ const DEADLINE_MS = 10_000
 export function createSender(parts: SenderParts): Sender {
   const { reach, clock = systemClock, lookup = findAddressesBy(), ca } = parts
   const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS } = parts
-  const lines = new Lines(createConnect({ reach, find: lookup, ca }), clock)
+  const lines = new Lines(createConnect({ reach, find: lookup, ca, clock }), clock)
   const underWay = new Set<Exchange>()
   const deps = { lines, clock, deadlineMs }
   const targets = new Targets()

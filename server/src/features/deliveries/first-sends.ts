@@ -1,0 +1,115 @@
+import type { DeliveryRow } from './delivery.ts'
+import type { WrittenFirst } from './exchange.ts'
+import type { Ended } from './settlement.ts'
+
+/** An event is written once all its deliveries have ended, or after this long: a list that is asked must not miss it. */
+export const FIRST_MOST_MS = 250
+
+/** The event that waits, and which claim holds it. */
+export type HeldEvent = Pick<WrittenFirst, 'project_id' | 'event_id' | 'created_at' | 'claim_id'>
+
+/**
+ * The deliveries of one event, sent before they are written: written once, with how they ended, they cost half. Until then
+ * the event waits, held by a claim; should this process die, it is fanned out anew, to the same ids and bytes.
+ */
+export class First {
+  readonly #held: HeldEvent
+  readonly #deliveries: readonly DeliveryRow[]
+  readonly #ended = new Map<string, Ended>()
+  /** By the monotonic clock. */
+  #writtenFrom = Number.POSITIVE_INFINITY
+
+  constructor(held: HeldEvent, deliveries: readonly DeliveryRow[]) {
+    this.#held = held
+    this.#deliveries = deliveries
+  }
+
+  begin(now: number): void {
+    this.#writtenFrom = now + FIRST_MOST_MS
+  }
+
+  /** By the next exchange, whatever is under way. */
+  hurry(): void {
+    this.#writtenFrom = Number.NEGATIVE_INFINITY
+  }
+
+  get deliveryIds(): string[] {
+    return this.#deliveries.map(({ id }) => id)
+  }
+
+  get ended(): readonly Ended[] {
+    return [...this.#ended.values()]
+  }
+
+  end(ended: Ended): void {
+    this.#ended.set(ended.settlement.id, ended)
+  }
+
+  isDue(now: number): boolean {
+    return this.#ended.size === this.#deliveries.length || now >= this.#writtenFrom
+  }
+
+  /** As it is to be written now. */
+  written(): WrittenFirst {
+    const deliveries = this.#deliveries.map((row) => {
+      const settlement = this.#ended.get(row.id)?.settlement
+      if (!settlement) return { row, attempt: null }
+      const { status, slot, first_attempt_at, next_attempt_at, attempt } = settlement
+      const place = { status, slot, first_attempt_at, next_attempt_at }
+      return { row: { ...row, ...place, attempts_made: attempt.number, claim_id: null }, attempt }
+    })
+    return { ...this.#held, deliveries }
+  }
+}
+
+/** Those that are not written yet. */
+export class FirstSends {
+  readonly #open = new Set<First>()
+  readonly #ofDelivery = new Map<string, First>()
+  /** Sends that have ended and are not written. */
+  endedCount = 0
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  begin(first: First, now: number): void {
+    if (this.#open.has(first)) return
+    first.begin(now)
+    this.#add(first)
+  }
+
+  /** Whether it is written with its event, and need not be settled. */
+  end(ended: Ended): boolean {
+    const first = this.#ofDelivery.get(ended.settlement.id)
+    if (!first) return false
+    first.end(ended)
+    this.endedCount++
+    return true
+  }
+
+  /** Those that are to be written now. What ends from then on is settled like all else. */
+  takeDue(now: number): First[] {
+    const due = [...this.#open].filter((first) => first.isDue(now))
+    for (const first of due) {
+      this.#open.delete(first)
+      for (const id of first.deliveryIds) this.#ofDelivery.delete(id)
+      this.endedCount -= first.ended.length
+    }
+    return due
+  }
+
+  /** They were not written after all. What has ended meanwhile is to be settled next, and for that they must be there. */
+  putBack(firsts: readonly First[]): void {
+    for (const first of firsts) {
+      first.hurry()
+      this.#add(first)
+      this.endedCount += first.ended.length
+    }
+  }
+
+  #add(first: First): void {
+    this.#open.add(first)
+    for (const id of first.deliveryIds) this.#ofDelivery.set(id, first)
+  }
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { type EventHead, type EventTables, HEAD } from './event.store.ts'
+
+/** What a longer event tells is read when it is sent, and not before. */
+const SHORT_BYTES = 64 * 1024
+
+/** One that waits to be fanned out, with what it tells where that is short. */
+export interface WaitingEvent extends EventHead {
+  readonly data: string | null
+}
+
+/** Those that nobody holds, oldest first. */
+export interface Looked {
+  /** From this time on: what is before it is known to be gone. */
+  readonly from: number
+  readonly most: number
+  readonly leaseMs: number
+}
+
+/** Ids of what waits in a project; at most `most`. */
+export async function listWaitingEventIds(
+  reader: Reader,
+  projectId: string,
+  most: number,
+): Promise<string[]> {
+  const rows = await reader
+    .read<EventTables>()
+    .selectFrom('waiting_events')
+    .select('event_id')
+    .where('project_id', '=', projectId)
+    .limit(most)
+    .execute()
+  return rows.map(({ event_id }) => event_id)
+}
+
+/** On SQLite: read beside the one writer. */
+export const listFreeEvents = (
+  reader: Reader,
+  { from, most, leaseMs }: Looked,
+  now: number,
+): Promise<WaitingEvent[]> =>
+  reader
+    .read<EventTables>()
+    .selectFrom('waiting_events as w')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.project_id', '=', 'w.project_id').onRef('e.id', '=', 'w.event_id'),
+    )
+    .select(HEAD.map((name) => `e.${name}` as const))
+    .select(
+      sql<string | null>`case when octet_length(e.data) <= ${sql.lit(SHORT_BYTES)} then e.data end`.as(
+        'data',
+      ),
+    )
+    .where('w.created_at', '>=', from)
+    // A lease that lies further ahead was given before the clock was set back, and is over.
+    .where((eb) => eb.or([eb('w.free_at', '<=', now), eb('w.free_at', '>', now + leaseMs)]))
+    .orderBy('w.created_at')
+    .orderBy('w.project_id')
+    .orderBy('w.event_id')
+    .limit(most)
+    .execute()
+
+/** On PostgreSQL: held by this claim until it is let go or its lease ends. What another worker holds is left out. */
+export async function claimFreeEvents(
+  tx: Transaction,
+  { from, most, leaseMs }: Looked,
+  claimId: string,
+): Promise<readonly WaitingEvent[]> {
+  const { rows } = await sql<WaitingEvent>`
+    with clock as materialized (select jeton_now() as now),
+    free as (
+      select created_at, project_id, event_id from waiting_events
+      where created_at >= ${from}::bigint and
+        (free_at <= (select now from clock) or free_at > (select now from clock) + ${leaseMs}::bigint)
+      order by created_at, project_id, event_id limit ${most}::bigint for update skip locked
+    ),
+    taken as (
+      update waiting_events w set claim_id = ${claimId}::text, free_at = (select now from clock) + ${leaseMs}::bigint
+      from free f
+      where w.created_at = f.created_at and w.project_id = f.project_id and w.event_id = f.event_id
+      returning w.project_id, w.event_id
+    )
+    select ${sql.join(HEAD.map((name) => sql.ref(`e.${name}`)))},
+      case when octet_length(e.data) <= ${sql.lit(SHORT_BYTES)} then e.data end as data
+    from taken t join events e on e.project_id = t.project_id and e.id = t.event_id
+    order by e.created_at, e.project_id, e.id`.execute(tx.write<EventTables>())
+  return rows
+}
