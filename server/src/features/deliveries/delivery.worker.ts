@@ -16,11 +16,13 @@ const EVENTS_FEW = 16
 const FEW_MOST = 3
 
 /** What is fanned out waits for room, so that it can be sent at once; but only for a moment, since there may be others in it. */
-const PAUSE_MOST_MS = 50
 const PAUSE_MS = 5
+/** Longer where an event goes to many: as long as it takes to send it. */
+const pauseMostMs = (deliveries: number): number => Math.min(Math.max(50, deliveries / 4), 250)
 
 async function untilRoom(dispatcher: Dispatcher, deliveries: number): Promise<void> {
-  for (let waited = 0; waited < PAUSE_MOST_MS && !dispatcher.hasRoomFor(deliveries); waited += PAUSE_MS)
+  const most = pauseMostMs(deliveries)
+  for (let waited = 0; waited < most && !dispatcher.hasRoomFor(deliveries); waited += PAUSE_MS)
     await sleep(PAUSE_MS)
 }
 

@@ -34,9 +34,12 @@ written as (
     first_attempt_at, next_attempt_at, claim_id, created_at, settled_at)
   select project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot, first_attempt_at,
     next_attempt_at, claim_id, created_at, case when status <> 'pending' then jeton_now() end from made
+  -- Nobody else can have written it; and should someone have, it must not stand in the way of all that is to be settled.
+  on conflict do nothing
 )
 insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-select project_id, id, number, at, duration_ms, answered, response_body, error from made where number is not null`
+select project_id, id, number, at, duration_ms, answered, response_body, error from made where number is not null
+on conflict do nothing`
 
 const heldOf = ({ deliveries, ...held }: WrittenFirst) => held
 const madeIn = ({ deliveries }: WrittenFirst) =>

@@ -15,7 +15,6 @@ import {
   type ExchangeReply,
   type FirstValues,
   type SettlementValues,
-  STATUS_AT,
   WRITTEN,
 } from './exchange-message.ts'
 
@@ -30,17 +29,21 @@ export function run(context: ProgramContext, input: ExchangeMessage): ExchangeRe
 
 const RELEASE =
   'delete from waiting_events where created_at = ? and project_id = ? and event_id = ? and claim_id = ?'
-const INSERT = `insert into deliveries (${WRITTEN.join(', ')}, settled_at) values (${WRITTEN.map(() => '?').join(', ')}, ?)`
-const INSERT_ATTEMPT = `insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
+const INSERT = `insert or ignore into deliveries (project_id, event_id, settled_at, ${WRITTEN.join(', ')})
+  values (?, ?, ?, ${WRITTEN.map(() => '?').join(', ')})`
+const INSERT_ATTEMPT = `insert or ignore into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
   values (?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** What was sent before it was written: only where the event still waits, held by the same claim. */
 function writeFirst({ prepare }: ProgramContext, { held, deliveries }: FirstValues, now: number): void {
   if (prepare(RELEASE).run(...held).changes === 0) return
-  for (const { row, attempt } of deliveries) {
-    prepare(INSERT).run(...row, row[STATUS_AT] === 'pending' ? null : now)
-    const [project_id, id] = row as string[]
-    if (attempt) prepare(INSERT_ATTEMPT).run(project_id!, id!, ...attempt)
+  const [, project_id, event_id] = held
+  for (const values of deliveries) {
+    const [id, status] = values as [string, string]
+    const row = values.slice(0, WRITTEN.length)
+    prepare(INSERT).run(project_id, event_id, status === 'pending' ? null : now, ...row)
+    const attempt = values.slice(WRITTEN.length)
+    if (attempt.length > 0) prepare(INSERT_ATTEMPT).run(project_id, id, ...attempt)
   }
 }
 

@@ -16,18 +16,17 @@ type Value = string | number | null
 /** The fields of a settlement in their order, then those of its attempt. */
 export type SettlementValues = Value[]
 
-/** What holds the event; then each delivery with its attempt. */
+/** What holds the event: its time, project, id and claim. And each of its deliveries, with the attempt behind it, if any. */
 export interface FirstValues {
-  readonly held: Value[]
-  readonly deliveries: readonly { readonly row: Value[]; readonly attempt: Value[] | null }[]
+  readonly held: [number, string, string, string]
+  readonly deliveries: Value[][]
 }
 
-/** The columns of a delivery that comes with how it ended, in the order in which they cross. */
+/** The columns of a delivery that comes with how it ended, but for those of its event, in the order in which they cross. */
 export const WRITTEN = [
-  ...['project_id', 'id', 'event_id', 'destination_id', 'status', 'head', 'tail', 'attempts_made', 'slot'],
-  ...['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at'],
-] as (keyof DeliveryRow)[]
-export const STATUS_AT = WRITTEN.indexOf('status')
+  ...(['id', 'status', 'destination_id', 'head', 'tail', 'attempts_made', 'slot'] as const),
+  ...(['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at'] as const),
+] as const satisfies readonly (keyof DeliveryRow)[]
 
 /** The columns of a claim, in the order in which they cross. */
 export const CLAIMED = [
@@ -57,10 +56,10 @@ const packFirst = ({
   deliveries,
 }: WrittenFirst): FirstValues => ({
   held: [created_at, project_id, event_id, claim_id],
-  deliveries: deliveries.map(({ row, attempt }) => ({
-    row: WRITTEN.map((name) => row[name]),
-    attempt: attempt && packAttempt(attempt),
-  })),
+  deliveries: deliveries.map(({ row, attempt }) => {
+    const values: Value[] = WRITTEN.map((name) => row[name])
+    return attempt ? values.concat(packAttempt(attempt)) : values
+  }),
 })
 
 const packAttempt = (attempt: Settlement['attempt']): Value[] => [

@@ -17,16 +17,17 @@ type Value = string | number | null
 export interface FanOutMessage {
   readonly now: number
   readonly claimId: string
+  /** They go on waiting, held by the claim. */
+  readonly held: readonly EventKey[]
   readonly events: readonly {
-    readonly created_at: number
-    readonly project_id: string
-    readonly id: string
-    /** Goes on waiting, held by the claim. */
-    readonly isHeld: boolean
+    readonly key: EventKey
     readonly deliveries: readonly Value[][]
     readonly publications: readonly Value[][]
   }[]
 }
+
+/** Its time, project and id. */
+type EventKey = readonly [number, string, string]
 
 /** What differs between the deliveries of an event. */
 export const DELIVERY = [
@@ -36,11 +37,19 @@ export const PUBLICATION = [
   ...['id', 'distribution_id', 'customer_id', 'data'],
 ] as const satisfies (keyof PublicationRow)[]
 
-export const packFannedOut = ({ event, first, deliveries, publications }: FannedOut) => ({
-  created_at: event.created_at,
-  project_id: event.project_id,
-  id: event.id,
-  isHeld: first !== null,
-  deliveries: first ? [] : deliveries.map((row) => DELIVERY.map((name) => row[name])),
-  publications: publications.map((row) => PUBLICATION.map((name) => row[name])),
+export const packFanOut = (made: readonly FannedOut[], { now, claimId }: FanOutHead): FanOutMessage => ({
+  now,
+  claimId,
+  held: made.filter(({ first }) => first !== null).map(keyOf),
+  events: made.filter(({ first }) => first === null).map(packFannedOut),
+})
+
+type FanOutHead = Pick<FanOutMessage, 'now' | 'claimId'>
+
+const keyOf = ({ event }: FannedOut): EventKey => [event.created_at, event.project_id, event.id]
+
+const packFannedOut = (made: FannedOut) => ({
+  key: keyOf(made),
+  deliveries: made.deliveries.map((row) => DELIVERY.map((name) => row[name])),
+  publications: made.publications.map((row) => PUBLICATION.map((name) => row[name])),
 })

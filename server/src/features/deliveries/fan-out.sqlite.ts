@@ -11,16 +11,17 @@ const INSERT_PUBLICATION = `insert into publications (project_id, event_id, crea
 const IS_FREE = 'created_at = ? and project_id = ? and event_id = ? and (free_at <= ? or free_at > ?)'
 
 /** Runs inside the SQLite thread, in a transaction of its own. Which events another process had taken before. */
-export function run({ prepare }: ProgramContext, { now, claimId, events }: FanOutMessage): string[] {
+export function run({ prepare }: ProgramContext, { now, claimId, held, events }: FanOutMessage): string[] {
   const release = prepare(`delete from waiting_events where ${IS_FREE}`)
   const hold = prepare(`update waiting_events set claim_id = ?, free_at = ? where ${IS_FREE}`)
   const insertDelivery = prepare(INSERT_DELIVERY)
   const insertPublication = prepare(INSERT_PUBLICATION)
+  const ends = now + LEASE_MS
   const taken: string[] = []
-  for (const { created_at, project_id, id, isHeld, deliveries, publications } of events) {
-    const free = [created_at, project_id, id, now, now + LEASE_MS] as const
-    const { changes } = isHeld ? hold.run(claimId, now + LEASE_MS, ...free) : release.run(...free)
-    if (changes === 0) taken.push(id)
+  for (const key of held) if (hold.run(claimId, ends, ...key, now, ends).changes === 0) taken.push(key[2])
+  for (const { key, deliveries, publications } of events) {
+    const [, project_id, id] = key
+    if (release.run(...key, now, ends).changes === 0) taken.push(id)
     else {
       for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
       for (const values of publications) insertPublication.run(project_id, id, now, ...values)

@@ -6,7 +6,7 @@ import { claimFreeEvents, listFreeEvents } from '../events/index.ts'
 import { insertAllOnPostgres, prepareFanOutOnPostgres, releaseEventsOnPostgres } from './delivery.store.ts'
 import { LEASE_MS } from './exchange.ts'
 import { FanOutBatch, type Outlet } from './fan-out-batch.ts'
-import { type FanOutMessage, packFannedOut } from './fan-out-message.ts'
+import { type FanOutMessage, packFanOut } from './fan-out-message.ts'
 
 /** Events that one transaction takes at most. */
 export const EVENTS_AT_ONCE = 400
@@ -67,8 +67,7 @@ type Looked = Parameters<typeof listFreeEvents>[1]
 async function fanOutOnSqlite(db: SqliteDatabase, batch: FanOutBatch, looked: Looked): Promise<void> {
   await batch.make(db, await listFreeEvents(db, looked, await db.now()))
   if (batch.made.length === 0) return
-  const { now, claimId, made } = batch
-  const message = { now, claimId, events: made.map(packFannedOut) }
+  const message = packFanOut(batch.made, batch)
   const taken = await db.runProgram<FanOutMessage, string[]>(SQLITE_PROGRAM, message)
   if (taken.length > 0) batch.leaveOut(new Set(taken))
 }

@@ -30,8 +30,11 @@ const SLOW_MS = 1_000
 const LIMITED_MOST = IN_FLIGHT_MOST / 2
 /** Beyond this many, the failing ones that have long had nothing to send are forgotten. */
 const KNOWN_MOST = 10_000
-/** Like a connection that was idle, one that has had nothing to send for this many claims begins small again. */
-const IDLE_MOST = 3
+/**
+ * Like a connection that was idle, one that has had nothing to send for this many claims begins small again: for seconds,
+ * however many others there are whose queues are walked meanwhile.
+ */
+const IDLE_MOST = 50
 
 interface Known extends DestinationId {
   inFlight: number
@@ -127,7 +130,7 @@ export class Shares {
       this.begin(destination)
       return 'in flight'
     }
-    if (known.waiting >= aheadOf(known) || this.#waiting >= WAITING_MOST) return undefined
+    if (known.waiting >= mayWait(known) || this.#waiting >= WAITING_MOST) return undefined
     this.wait(destination, 1)
     return 'waiting'
   }
@@ -212,6 +215,10 @@ export class Shares {
     }
   }
 }
+
+/** Beside those that wait for its own places, those that only wait until there are some for anyone. */
+const mayWait = (known: Known): number =>
+  aheadOf(known) + (known.limited ? 0 : Math.max(0, known.share - known.inFlight))
 
 function aheadOf({ share, durationMs }: Known): number {
   if (share < SHARE_MOST) return 0
