@@ -359,7 +359,8 @@ export class Dispatcher {
     this.#beginWaiting(ended.destination, true)
     this.#beginStarved()
     if (!this.#firsts.end(ended)) this.#ended.push(ended)
-    if (this.#endedCount >= this.#shares.held * GATHER_PART) this.#settleNow()
+    const settleable = this.#ended.length + this.#firsts.overCount
+    if (settleable >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gather(GATHER_MS)
   }
 

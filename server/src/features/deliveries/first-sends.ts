@@ -45,8 +45,12 @@ export class First {
     this.#ended.set(ended.settlement.id, ended)
   }
 
+  get isOver(): boolean {
+    return this.#ended.size === this.#deliveries.length
+  }
+
   isDue(now: number): boolean {
-    return this.#ended.size === this.#deliveries.length || now >= this.#writtenFrom
+    return this.isOver || now >= this.#writtenFrom
   }
 
   /** As it is to be written now. */
@@ -68,6 +72,8 @@ export class FirstSends {
   readonly #ofDelivery = new Map<string, First>()
   /** Sends that have ended and are not written. */
   endedCount = 0
+  /** Of these, sends of events that are over. */
+  overCount = 0
 
   get isEmpty(): boolean {
     return this.#open.size === 0
@@ -85,6 +91,7 @@ export class FirstSends {
     if (!first) return false
     first.end(ended)
     this.endedCount++
+    if (first.isOver) this.overCount += first.ended.length
     return true
   }
 
@@ -94,7 +101,7 @@ export class FirstSends {
     for (const first of due) {
       this.#open.delete(first)
       for (const id of first.deliveryIds) this.#ofDelivery.delete(id)
-      this.endedCount -= first.ended.length
+      this.#count(first, -1)
     }
     return due
   }
@@ -104,8 +111,14 @@ export class FirstSends {
     for (const first of firsts) {
       first.hurry()
       this.#add(first)
-      this.endedCount += first.ended.length
+      this.#count(first, 1)
     }
+  }
+
+  #count(first: First, by: 1 | -1): void {
+    const ended = by * first.ended.length
+    this.endedCount += ended
+    if (first.isOver) this.overCount += ended
   }
 
   #add(first: First): void {
