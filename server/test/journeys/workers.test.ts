@@ -147,7 +147,7 @@ eachEngine((engine) => {
       const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
       const asking = [...lines.values()].flatMap((own) => own.slice(0, 8))
       const reported = asking.flatMap((line, n) =>
-        Array.from({ length: 4 }, async (_, i) => {
+        Array.from({ length: 25 }, async (_, i) => {
           const body = JSON.stringify({ source_id: `${n}.${i}`, data: redemptionData() })
           const answer = await line.ask({ method: 'POST', path: '/v1/redemptions/rewards', headers, body })
           return JSON.parse(answer.text).event_id as string
@@ -155,9 +155,9 @@ eachEngine((engine) => {
       )
       const events = await Promise.all(reported)
       await receiver.receivedAtLeast(events.length)
-      const open = async () =>
-        (await client.manage('GET', `/projects/${project.id}/deliveries?status=pending`)).body.total
-      await expect.poll(open).toBe(0)
+      const delivered = async () =>
+        (await client.manage('GET', `/projects/${project.id}/deliveries?status=delivered`)).body.total
+      await expect.poll(delivered).toBe(events.length)
       const sent = receiver.received.map(({ payload }) => payload.event.id)
       expect(sent.sort()).toEqual(events.sort())
     })

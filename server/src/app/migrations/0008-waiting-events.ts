@@ -20,6 +20,8 @@ export const waitingEvents: Migration = {
       .addPrimaryKeyConstraint('waiting_events_pk', ['created_at', 'project_id', 'event_id'])
     // On PostgreSQL there is room for the claim beside the row: no index hears of it.
     await table.modifyEnd(isPostgres ? sql`with (fillfactor = 50)` : sql`without rowid`).execute()
+    // Whoever is writing one finishes first, and is seen.
+    if (isPostgres) await sql`lock table events in exclusive mode`.execute(db)
     await sql`insert into waiting_events (created_at, project_id, event_id, free_at)
       select created_at, project_id, id, created_at from events where fanned_out_at is null`.execute(db)
     await db.schema.dropIndex('events_waiting').execute()

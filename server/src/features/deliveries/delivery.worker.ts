@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../platform/clock.ts'
 import { startPeriodic } from '../../platform/worker/index.ts'
 import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
@@ -10,36 +11,72 @@ import { EVENTS_AT_ONCE, type FanOut, fanOut } from './fan-out.ts'
 const POLL_EVERY_MS = 500
 const BACKLOG_EVERY_MS = 15_000
 
-/** A batch that is kept small: who is new is sent to by a few at a time. */
+/** What is written a little later than what comes after it is found within this time; all else by the look at everything. */
+const LATE_MS = 1_000
+
+/** No batch is smaller, whatever there is room for: others in it are not to wait for one that is slow. */
 const EVENTS_FEW = 16
-/** So many small batches, and no more: where a receiver is slow, those behind it in the queue must not wait for it. */
+/** So many small batches where most had to be left in the store and little is moving, for the same reason. */
 const FEW_MOST = 3
+/** Sends that end in a millisecond where receivers take what they get. */
+const MOVING = 1.5
 
-/** What is fanned out waits for room, so that it can be sent at once; but only for a moment, since there may be others in it. */
+/**
+ * What is fanned out waits for room, so that it can be sent at once: for a moment, and only while receivers take what they get,
+ * since there may be others in it. Longer where most of a batch was left in the store, and where an event goes to many.
+ */
 const PAUSE_MS = 5
-/** Longer where an event goes to many: as long as it takes to send it. */
-const pauseMostMs = (deliveries: number): number => Math.min(Math.max(50, deliveries / 4), 250)
+const pauseMostMs = (perEvent: number, wasLeft: boolean): number =>
+  Math.min(Math.max(wasLeft ? 50 : 20, perEvent / 4), 250)
+/** For deliveries: it need not be there for a whole batch. */
+const ROOM_ENOUGH = 400
 
-async function untilRoom(dispatcher: Dispatcher, deliveries: number): Promise<void> {
-  const most = pauseMostMs(deliveries)
-  for (let waited = 0; waited < most && !dispatcher.hasRoomFor(deliveries); waited += PAUSE_MS)
-    await sleep(PAUSE_MS)
-}
-
-/** How many events the next batch is to have: no more than can be sent at once, as far as one can tell. */
+/** How many events a batch is to have: no more than can be sent at once, as far as one can tell. */
 class Pace {
+  readonly #dispatcher: Dispatcher
+  readonly #clock: Clock
   /** Deliveries of an event, about. */
-  perEvent = 1
-  #few = 0
+  #perEvent = 1
+  /** Batches of which most was left since receivers last took what they got. */
+  #stuck = 0
+  #endings: number
+  #at: number
 
-  most(room: number): number {
-    const most = this.#few > 0 && this.#few <= FEW_MOST ? EVENTS_FEW : EVENTS_AT_ONCE
-    return Math.max(1, Math.min(most, Math.floor(room / this.perEvent)))
+  constructor(dispatcher: Dispatcher, clock: Clock) {
+    this.#dispatcher = dispatcher
+    this.#clock = clock
+    this.#endings = dispatcher.endings
+    this.#at = clock.monotonic()
   }
 
-  saw({ events, kept, left }: FanOut): void {
-    this.perEvent = Math.max(1, Math.ceil((kept + left) / events))
-    this.#few = left > kept ? this.#few + 1 : 0
+  /** After a batch, for the next one. */
+  async next({ events, kept, left }: FanOut): Promise<number> {
+    this.#perEvent = Math.max(1, Math.ceil((kept + left) / events))
+    const wasLeft = left > kept
+    if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
+    if (this.#isMoving()) this.#stuck = 0
+    else if (wasLeft) this.#stuck++
+    if (this.#stuck > FEW_MOST) return EVENTS_AT_ONCE
+    if (wasLeft) return EVENTS_FEW
+    const fitting = Math.max(EVENTS_FEW, Math.floor(this.#dispatcher.room / this.#perEvent))
+    return Math.min(fitting, 2 * Math.max(events, EVENTS_FEW), EVENTS_AT_ONCE)
+  }
+
+  async #untilRoom(wasLeft: boolean): Promise<void> {
+    const dispatcher = this.#dispatcher
+    const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
+    const isRoom = () => dispatcher.hasRoomFor(least) && !(wasLeft && dispatcher.isBehind)
+    const most = pauseMostMs(this.#perEvent, wasLeft)
+    for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS) await sleep(PAUSE_MS)
+  }
+
+  /** Since the last batch. */
+  #isMoving(): boolean {
+    const [endings, at] = [this.#dispatcher.endings, this.#clock.monotonic()]
+    const isMoving = endings - this.#endings >= MOVING * (at - this.#at)
+    this.#endings = endings
+    this.#at = at
+    return isMoving
   }
 }
 
@@ -56,20 +93,19 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
     sending.soon()
   }
   let stopped = false
+  const pace = new Pace(dispatcher, clock)
   /** Sending begins with the first batch, not after the last. */
   async function fanOutAll(): Promise<void> {
-    const pace = new Pace()
     let [from, wholeAt] = [0, clock.monotonic()]
     let most = EVENTS_FEW
-    while (!stopped) {
+    // While nothing can be written, what is being sent must not be taken for what nobody sends.
+    while (!stopped && !dispatcher.isFailing) {
       const done = await fanOut({ ...deps, outlet: dispatcher, most, from })
       if (done.events === 0) return
       if (done.left > 0) look()
-      pace.saw(done)
-      await untilRoom(dispatcher, pace.perEvent)
-      most = Math.min(pace.most(dispatcher.room), 2 * done.events)
-      // What lies before it is gone, but for a transaction that was late: the whole queue is looked at now and then.
-      from = done.upTo
+      most = await pace.next(done)
+      // What lies before is gone, but for transactions that were late: the whole queue is looked at now and then.
+      from = done.upTo - LATE_MS
       if (clock.monotonic() - wholeAt > POLL_EVERY_MS) [from, wholeAt] = [0, clock.monotonic()]
     }
   }

@@ -4,13 +4,14 @@ import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
+import type { Ended } from './ended.ts'
 import { type Claim, type DestinationId, type ExchangeOutput, type GivenBack, LEASE_MS } from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
 import { FIRST_MOST_MS, type First, FirstSends } from './first-sends.ts'
 import { measureSends } from './measure-sends.ts'
 import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
-import { type Ended, fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
+import { fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
 import { AHEAD_MOST, type Place, Shares } from './shares.ts'
 import { WaitingSends } from './waiting-sends.ts'
 import { Walk } from './walk.ts'
@@ -47,8 +48,6 @@ const ENDED_MOST = 1_024
 export interface Kept {
   readonly sending: Sending
   readonly place: Place
-  /** Where it is sent first. */
-  readonly first?: First | null
 }
 
 interface Exchanged {
@@ -82,12 +81,15 @@ export class Dispatcher {
   readonly #waiting = new WaitingSends()
   readonly #walk = new Walk()
   #bytesInFlight = 0
+  #endings = 0
   /** The longest of the last claim. */
   #bodyBytes = TYPICAL_BYTES
   #stopping = false
   /** The store's clock, less the monotonic one. */
   #storeOffset: number | undefined
   #gathering: NodeJS.Timeout | undefined
+  /** When that is; by the monotonic clock. */
+  #settleAt = Number.POSITIVE_INFINITY
   /** Claims that are not used. */
   #givenBack: GivenBack[] = []
   /** Destinations with some waiting that may begin as soon as there are places for anyone. */
@@ -135,8 +137,8 @@ export class Dispatcher {
       this.letGo(kept)
       return
     }
-    for (const { sending, place, first } of kept) {
-      if (first) this.#firsts.begin(first, clock.monotonic())
+    for (const { sending, place } of kept) {
+      if (sending.first) this.#firsts.begin(sending.first, clock.monotonic())
       if (place === 'in flight') void this.#send(sending)
       else this.#wait(sending, at)
     }
@@ -155,10 +157,24 @@ export class Dispatcher {
     this.#beginStarved()
   }
 
-  /** Nothing that is due is left in the store, as far as is known, and so many more may wait here. */
+  /** What has ended cannot be written at present. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
+  /** How many sends have ended. */
+  get endings(): number {
+    return this.#endings
+  }
+
+  /** Whether something that is due may be left in the store, for want of room. */
+  get isBehind(): boolean {
+    return this.#walk.mayBeLeft
+  }
+
+  /** So many more may begin, or wait here. */
   hasRoomFor(deliveries: number): boolean {
-    const begun = Math.min(deliveries, this.#shares.mayGrowBy)
-    return this.#stopping || (!this.#walk.mayBeLeft && this.room >= deliveries - begun)
+    return this.#stopping || this.room + this.#shares.mayGrowBy >= deliveries
   }
 
   /** How many more may wait here, of one destination or of many. */
@@ -211,6 +227,7 @@ export class Dispatcher {
     const { clock, random } = this.#deps
     this.#giveBackLate(clock.monotonic())
     const firsts = this.#firsts.takeDue(this.#stopping ? Number.POSITIVE_INFINITY : clock.monotonic())
+    if (!this.#firsts.isEmpty) this.#gather(FIRST_MOST_MS)
     const [ended, givenBack] = [this.#ended, this.#givenBack]
     if (most + firsts.length + ended.length + givenBack.length === 0) return false
     this.#ended = []
@@ -321,6 +338,8 @@ export class Dispatcher {
     for (const sending of this.#waiting.takeLate(now, of)) {
       this.#shares.giveUp(sending.destination)
       this.#bytesInFlight -= lengthOf(sending)
+      // What is given back must be there.
+      sending.first?.hurry()
       this.#givenBack.push(givenBackOf(sending, this.#storeNow()))
     }
   }
@@ -343,7 +362,7 @@ export class Dispatcher {
     const now = this.#storeNow()
     this.#bytesInFlight -= lengthOf(sending)
     this.#measure(sending, result, now)
-    this.#end(settled(this.#deps, sending, { result, startedAt, now }))
+    this.#end(settled(this.#deps, sending, { result, startedAt, now }), sending.first)
   }
 
   /** A bug of ours costs one attempt of one delivery an hour, and not the process. */
@@ -354,23 +373,29 @@ export class Dispatcher {
   }
 
   /** Its place is free at once, so that the exchange which settles it can claim the next. */
-  #end(ended: Ended): void {
+  #end(ended: Ended, first: First | undefined): void {
+    this.#endings++
     this.#shares.end(ended.destination, ended)
     this.#beginWaiting(ended.destination, true)
     this.#beginStarved()
-    if (!this.#firsts.end(ended)) this.#ended.push(ended)
+    if (!this.#firsts.end(first, ended)) this.#ended.push(ended)
     const settleable = this.#ended.length + this.#firsts.overCount
     if (settleable >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gather(GATHER_MS)
   }
 
+  /** At the latest after so long. */
   #gather(forMs: number): void {
-    this.#gathering ??= setTimeout(this.#settleNow, forMs)
+    const at = this.#deps.clock.monotonic() + forMs
+    if (at >= this.#settleAt) return
+    clearTimeout(this.#gathering)
+    this.#settleAt = at
+    this.#gathering = setTimeout(this.#settleNow, forMs)
   }
 
   readonly #settleNow = (): void => {
     clearTimeout(this.#gathering)
-    this.#gathering = undefined
+    this.#settleAt = Number.POSITIVE_INFINITY
     this.onEnded()
   }
 

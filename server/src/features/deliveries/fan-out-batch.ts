@@ -88,11 +88,11 @@ export class FanOutBatch {
       if (publication) publications.push(publication)
     }
     const first = this.#firstOf(event, { deliveries, publications, kept })
-    for (const one of kept) this.#kept.push({ ...one, first })
+    for (const one of kept) this.#kept.push(first ? { ...one, sending: { ...one.sending, first } } : one)
     return { event, first, deliveries, publications }
   }
 
-  /** Where all of it is sent at once, it is sent first; but what a publication says is on record before anyone is told. */
+  /** Where all of it is sent at once, it is sent first; but publications are written before anyone is told. */
   #firstOf(event: WaitingEvent, { deliveries, publications, kept }: Made): First | null {
     if (kept.length === 0 || kept.length < deliveries.length || publications.length > 0) return null
     const { project_id, id: event_id, created_at } = event

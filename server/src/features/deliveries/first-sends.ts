@@ -1,6 +1,6 @@
 import type { DeliveryRow } from './delivery.ts'
+import type { Ended } from './ended.ts'
 import type { WrittenFirst } from './exchange.ts'
-import type { Ended } from './settlement.ts'
 
 /** An event is written once all its deliveries have ended, or after this long: a list that is asked must not miss it. */
 export const FIRST_MOST_MS = 250
@@ -18,6 +18,8 @@ export class First {
   readonly #ended = new Map<string, Ended>()
   /** By the monotonic clock. */
   #writtenFrom = Number.POSITIVE_INFINITY
+  /** What ends is written with it; afterwards it is settled like all else. */
+  isOpen = true
 
   constructor(held: HeldEvent, deliveries: readonly DeliveryRow[]) {
     this.#held = held
@@ -31,10 +33,6 @@ export class First {
   /** By the next exchange, whatever is under way. */
   hurry(): void {
     this.#writtenFrom = Number.NEGATIVE_INFINITY
-  }
-
-  get deliveryIds(): string[] {
-    return this.#deliveries.map(({ id }) => id)
   }
 
   get ended(): readonly Ended[] {
@@ -68,49 +66,47 @@ export class First {
 
 /** Those that are not written yet. */
 export class FirstSends {
-  readonly #open = new Set<First>()
-  readonly #ofDelivery = new Map<string, First>()
+  readonly #unwritten = new Set<First>()
   /** Sends that have ended and are not written. */
   endedCount = 0
   /** Of these, sends of events that are over. */
   overCount = 0
 
   get isEmpty(): boolean {
-    return this.#open.size === 0
+    return this.#unwritten.size === 0
   }
 
   begin(first: First, now: number): void {
-    if (this.#open.has(first)) return
+    if (this.#unwritten.has(first)) return
     first.begin(now)
-    this.#add(first)
+    this.#unwritten.add(first)
   }
 
   /** Whether it is written with its event, and need not be settled. */
-  end(ended: Ended): boolean {
-    const first = this.#ofDelivery.get(ended.settlement.id)
-    if (!first) return false
+  end(first: First | undefined, ended: Ended): boolean {
+    if (!first?.isOpen) return false
     first.end(ended)
     this.endedCount++
     if (first.isOver) this.overCount += first.ended.length
     return true
   }
 
-  /** Those that are to be written now. What ends from then on is settled like all else. */
+  /** Those that are to be written now. */
   takeDue(now: number): First[] {
-    const due = [...this.#open].filter((first) => first.isDue(now))
+    const due = [...this.#unwritten].filter((first) => first.isDue(now))
     for (const first of due) {
-      this.#open.delete(first)
-      for (const id of first.deliveryIds) this.#ofDelivery.delete(id)
+      first.isOpen = false
+      this.#unwritten.delete(first)
       this.#count(first, -1)
     }
     return due
   }
 
-  /** They were not written after all. What has ended meanwhile is to be settled next, and for that they must be there. */
+  /** They were not written after all, as far as is known: the next exchange tries again. */
   putBack(firsts: readonly First[]): void {
     for (const first of firsts) {
       first.hurry()
-      this.#add(first)
+      this.#unwritten.add(first)
       this.#count(first, 1)
     }
   }
@@ -119,10 +115,5 @@ export class FirstSends {
     const ended = by * first.ended.length
     this.endedCount += ended
     if (first.isOver) this.overCount += ended
-  }
-
-  #add(first: First): void {
-    this.#open.add(first)
-    for (const id of first.deliveryIds) this.#ofDelivery.set(id, first)
   }
 }

@@ -19,6 +19,7 @@ import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { LEASE_MS } from './exchange.ts'
 import { fanOut } from './fan-out.ts'
+import type { Outlet } from './fan-out-batch.ts'
 import { FIRST_MOST_MS } from './first-sends.ts'
 import { makeDelivery } from './make-delivery.ts'
 import { payloadOf } from './payload.ts'
@@ -53,7 +54,8 @@ function newWorker(db: Database, result: SendResult | ((send: OutgoingDelivery) 
     dispatcher,
     sent,
     bodies,
-    fanOut: (of = db) => fanOut({ db: of, random: randomBytes, clock: systemClock, outlet: dispatcher }),
+    fanOut: (of = db, outlet: Outlet = dispatcher) =>
+      fanOut({ db: of, random: randomBytes, clock: systemClock, outlet }),
     /** How many there were. */
     endAll(): number {
       const some = ends
@@ -98,14 +100,26 @@ eachEngine((engine) => {
   const waiting = () => db.read<EventTables>().selectFrom('waiting_events').selectAll().execute()
   const attempts = () =>
     db.read<DeliveryTables>().selectFrom('attempts').selectAll().orderBy('delivery_id').execute()
+  /** As if it had been 20 seconds ago that they were given. */
+  const endLeases = () =>
+    db.transaction((tx) =>
+      tx
+        .write<EventTables>()
+        .updateTable('waiting_events')
+        .set(({ eb, ref }) => ({ free_at: eb(ref('free_at'), '-', LEASE_MS) }))
+        .execute(),
+    )
   const statuses = async () => (await rows()).map(({ status }) => status)
 
-  /** A store by which nothing can be exchanged while it is broken. */
-  function fragileStore() {
+  /** A store by which nothing can be exchanged while it is broken; where it is mute, only its answers are lost. */
+  function fragileStore({ isMute = false } = {}) {
     let isBroken = false
     const exchanging = <T>(run: (...parameters: never[]) => Promise<T>) =>
-      ((...parameters: never[]) =>
-        isBroken ? Promise.reject(new Error('no')) : run(...parameters)) as never as typeof run
+      (async (...parameters: never[]) => {
+        if (!isBroken) return run(...parameters)
+        if (isMute) await run(...parameters)
+        throw new Error('no')
+      }) as never as typeof run
     const fragile: Database =
       db.engine === 'sqlite'
         ? { ...db, runProgram: exchanging(db.runProgram) as never }
@@ -202,14 +216,7 @@ eachEngine((engine) => {
     await dead.fanOut()
     expect(dead.sent).toHaveLength(4)
     expect(await other.fanOut()).toMatchObject({ events: 0 })
-    // As if it had been 20 seconds ago.
-    await db.transaction((tx) =>
-      tx
-        .write<EventTables>()
-        .updateTable('waiting_events')
-        .set(({ eb, ref }) => ({ free_at: eb(ref('free_at'), '-', LEASE_MS) }))
-        .execute(),
-    )
+    await endLeases()
     expect(await other.fanOut()).toMatchObject({ events: 2, kept: 4 })
     expect(other.sent.toSorted()).toEqual(dead.sent.toSorted())
     await dead.finish()
@@ -355,6 +362,80 @@ eachEngine((engine) => {
     expect(await attempts()).toHaveLength(2)
     await worker.finish()
     expect(worker.sent).toHaveLength(2)
+  })
+
+  test('what ends after an exchange whose answer was lost is settled, and not sent again', async () => {
+    for (let i = 0; i < 2; i++) await subscribe()
+    await happen(1)
+    const { fragile, broken } = fragileStore({ isMute: true })
+    const worker = newWorker(fragile)
+    await worker.fanOut(db)
+    await sleep(FIRST_MOST_MS)
+    broken(true)
+    await expect(worker.dispatcher.run()).rejects.toThrow('no')
+    expect(await statuses()).toEqual(['pending', 'pending'])
+    broken(false)
+    worker.endAll()
+    await expect.poll(() => worker.inFlight()).toBe(0)
+    await worker.finish()
+    expect(await statuses()).toEqual(['delivered', 'delivered'])
+    expect(await attempts()).toHaveLength(2)
+  })
+
+  test('a lease that another has just given is not over because its clock is ahead', async () => {
+    await subscribe()
+    await happen(2)
+    const [one, other] = [newWorker(db), newWorker(db)]
+    await one.fanOut()
+    const late: Database = { ...db, now: async () => (await db.now()) - 5 }
+    expect(await other.fanOut(late)).toMatchObject({ events: 0 })
+    for (const worker of [one, other]) await worker.finish()
+    expect(await attempts()).toHaveLength(2)
+  })
+
+  test('an event that one process takes twice, since a clock jumped, is written once and holds nothing up', async () => {
+    await subscribe()
+    await happen(3)
+    const worker = newWorker(db)
+    await worker.fanOut()
+    await endLeases()
+    expect(await worker.fanOut()).toMatchObject({ events: 3 })
+    worker.endAll()
+    await expect.poll(() => worker.inFlight()).toBe(0)
+    await worker.dispatcher.run()
+    const began = performance.now()
+    await worker.finish()
+    // It waits for nothing: what takes its time to stop takes 8 s.
+    expect(performance.now() - began).toBeLessThan(4_000)
+    expect(await statuses()).toEqual(Array(3).fill('delivered'))
+    expect(await waiting()).toEqual([])
+    await happen(1)
+    expect(await newWorker(db).fanOut()).toMatchObject({ events: 1, kept: 1 })
+  })
+
+  test('what waited too long is due again at once, though its event was not written yet', async () => {
+    await subscribe()
+    const worker = newWorker(db)
+    for (let i = 0; i < 5; i++) {
+      await happen(1)
+      await worker.fanOut()
+      worker.endAll()
+      await worker.dispatcher.run()
+    }
+    await happen(80)
+    const { dispatcher } = worker
+    // A store that took more than two seconds to say that it was done.
+    const slow: Outlet = {
+      keep: (sending) => dispatcher.keep(sending),
+      letGo: (kept) => dispatcher.letGo(kept),
+      beginKept: (kept, { now, at }) => dispatcher.beginKept(kept, { now, at: at - 2_500 }),
+    }
+    expect(await worker.fanOut(db, slow)).toMatchObject({ events: 80, kept: 80 })
+    dispatcher.stopClaiming()
+    await worker.finish()
+    const unsent = (await rows()).filter(({ status }) => status === 'pending')
+    expect(unsent.length).toBeGreaterThan(0)
+    for (const { claim_id } of unsent) expect(claim_id).toBeNull()
   })
 
   test('what hangs while a worker stops is left as claimed, on record', async () => {

@@ -1,4 +1,5 @@
 import type { RandomBytes } from '../../platform/secrets.ts'
+import type { Ended } from './ended.ts'
 import type {
   Claimed,
   ClaimedDestination,
@@ -7,6 +8,7 @@ import type {
   GivenBack,
   Settlement,
 } from './exchange.ts'
+import type { First } from './first-sends.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SendResult } from './send-delivery.ts'
 
@@ -20,17 +22,8 @@ export interface Sending {
   readonly delivery: Claimed
   readonly event: ClaimedEvent
   readonly destination: ClaimedDestination
-}
-
-/** How a send ended, and what follows from it. */
-export interface Ended {
-  readonly settlement: Settlement
-  readonly destination: ClaimedDestination
-  /** Null where it says nothing about the receiver. */
-  readonly succeeded: boolean | null
-  readonly durationMs: number
-  /** Why the destination is to be disabled, where it is. */
-  readonly disable: string | null
+  /** Where it is sent before it is written. */
+  readonly first?: First
 }
 
 /** In its place in the queue, where it has not been tried before. */

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
 import {
   countUpTo,
@@ -89,18 +89,18 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** For a query of `events`. */
-export const isWaiting = ({ selectFrom, exists }: ExpressionBuilder<EventTables, 'events'>) =>
-  exists(
-    selectFrom('waiting_events as w')
-      .select('w.event_id')
-      .whereRef('w.created_at', '=', 'events.created_at')
-      .whereRef('w.project_id', '=', 'events.project_id')
-      .whereRef('w.event_id', '=', 'events.id'),
-  )
+/** Of an event, for a query of `events`: one row, where it waits. */
+const waitingOf = ({ selectFrom }: ExpressionBuilder<EventTables, 'events'>) =>
+  selectFrom('waiting_events as w')
+    .select('w.event_id')
+    .whereRef('w.created_at', '=', 'events.created_at')
+    .whereRef('w.project_id', '=', 'events.project_id')
+    .whereRef('w.event_id', '=', 'events.id')
 
-/** An event with whether it still waits to be fanned out. */
-export type Shown<Row> = Row & { readonly waiting: unknown }
+export const isWaiting = (eb: ExpressionBuilder<EventTables, 'events'>) => eb.exists(waitingOf(eb))
+
+/** An event, and its own id once more while it waits to be fanned out. */
+export type Shown<Row> = Row & { readonly waiting: string | null }
 
 export const findShownEvent = (
   reader: Reader,
@@ -111,7 +111,7 @@ export const findShownEvent = (
     .read<EventTables>()
     .selectFrom('events')
     .selectAll()
-    .select((eb) => isWaiting(eb).as('waiting'))
+    .select((eb) => waitingOf(eb).limit(1).as('waiting'))
     .where('project_id', '=', projectId)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -143,7 +143,7 @@ export async function listEventRows(
     .read<EventTables>()
     .selectFrom('events')
     .select(HEAD)
-    .select((eb) => isWaiting(eb).as('waiting'))
+    .select((eb) => waitingOf(eb).limit(1).as('waiting'))
     .where('project_id', '=', filter.projectId)
     .where('id', 'in', shown)
     .orderBy(unindexed('created_at'), 'desc')
@@ -154,19 +154,13 @@ export async function listEventRows(
 
 /** At most `most` of a project that is gone; how many there were. */
 export async function deleteSomeWaiting(tx: Transaction, projectId: string, most: number): Promise<number> {
-  const some = tx
-    .read<EventTables>()
-    .selectFrom('waiting_events')
-    .select('event_id')
-    .where('project_id', '=', projectId)
-    .limit(most)
-  const { numDeletedRows } = await tx
-    .write<EventTables>()
-    .deleteFrom('waiting_events')
-    .where('project_id', '=', projectId)
-    .where('event_id', 'in', some)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+  const key = sql`created_at, project_id, event_id`
+  const { numAffectedRows } = await sql`
+    delete from waiting_events where (${key}) in
+      (select ${key} from waiting_events where project_id = ${projectId} limit ${most})`.execute(
+    tx.write<EventTables>(),
+  )
+  return Number(numAffectedRows)
 }
 
 /** As with what waits. */

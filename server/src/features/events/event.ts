@@ -28,7 +28,7 @@ export const eventHeadView = (row: Shown<EventHead>) => ({
   event_source: eventSource(row),
   occurred_at: isoTime(row.occurred_at),
   created_at: isoTime(row.created_at),
-  waiting: Boolean(row.waiting),
+  waiting: row.waiting !== null,
 })
 
 export const eventView = (row: Shown<EventRow>) => ({

@@ -53,8 +53,9 @@ export const listFreeEvents = (
       ),
     )
     .where('w.created_at', '>=', from)
-    // A lease that lies further ahead was given before the clock was set back, and is over.
-    .where((eb) => eb.or([eb('w.free_at', '<=', now), eb('w.free_at', '>', now + leaseMs)]))
+    // A lease that lies further ahead than any can, also where another process reads the clock a little later, was given before
+    // the clock was set back, and is over.
+    .where((eb) => eb.or([eb('w.free_at', '<=', now), eb('w.free_at', '>', now + 2 * leaseMs)]))
     .orderBy('w.created_at')
     .orderBy('w.project_id')
     .orderBy('w.event_id')
@@ -72,7 +73,7 @@ export async function claimFreeEvents(
     free as (
       select created_at, project_id, event_id from waiting_events
       where created_at >= ${from}::bigint and
-        (free_at <= (select now from clock) or free_at > (select now from clock) + ${leaseMs}::bigint)
+        (free_at <= (select now from clock) or free_at > (select now from clock) + ${2 * leaseMs}::bigint)
       order by created_at, project_id, event_id limit ${most}::bigint for update skip locked
     ),
     taken as (

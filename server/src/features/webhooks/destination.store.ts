@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { EventTables } from '../events/index.ts'
@@ -212,7 +213,10 @@ export async function forgetPreviousSecrets(tx: Transaction, now: number): Promi
     .execute()
 }
 
-/** Once nothing waits in their project, no event can come that they must not get. */
+/** Much longer than the clocks of two writers may differ. */
+const HOUR_MS = 3_600_000
+
+/** Once nothing from before them waits in their project, no event can come that they must not get. */
 export async function forgetSkips(tx: Transaction): Promise<void> {
   await tx
     .write<DestinationTables & EventTables>()
@@ -224,7 +228,8 @@ export async function forgetSkips(tx: Transaction): Promise<void> {
         exists(
           selectFrom('waiting_events')
             .select('waiting_events.event_id')
-            .whereRef('waiting_events.project_id', '=', 'destinations.project_id'),
+            .whereRef('waiting_events.project_id', '=', 'destinations.project_id')
+            .where(sql<boolean>`waiting_events.created_at < destinations.created_at + ${sql.lit(HOUR_MS)}`),
         ),
       ),
     )
