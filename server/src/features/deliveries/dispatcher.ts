@@ -196,6 +196,7 @@ export class Dispatcher {
   async finish(): Promise<void> {
     const { clock } = this.#deps
     const end = clock.monotonic() + FINISH_WITHIN_MS
+    this.#stopping = true
     this.#giveBackLate(Number.POSITIVE_INFINITY)
     let failure: unknown
     while (this.#isOwing && clock.monotonic() < end) {

@@ -34,7 +34,7 @@ export const DELIVERY = [
   ...['id', 'destination_id', 'head', 'tail', 'next_attempt_at', 'claim_id'],
 ] as const satisfies (keyof DeliveryRow)[]
 export const PUBLICATION = [
-  ...['id', 'distribution_id', 'customer_id', 'data'],
+  ...['id', 'distribution_id', 'customer_id', 'data', 'created_at'],
 ] as const satisfies (keyof PublicationRow)[]
 
 export const packFanOut = (made: readonly FannedOut[], { now, claimId }: FanOutHead): FanOutMessage => ({

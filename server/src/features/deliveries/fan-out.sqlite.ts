@@ -5,8 +5,8 @@ import { DELIVERY, type FanOutMessage, PUBLICATION } from './fan-out-message.ts'
 const placesFor = (columns: readonly string[]): string => columns.map(() => '?').join(', ')
 const INSERT_DELIVERY = `insert into deliveries (project_id, event_id, created_at, status, attempts_made, slot, ${DELIVERY.join(', ')})
   values (?, ?, ?, 'pending', 0, 0, ${placesFor(DELIVERY)})`
-const INSERT_PUBLICATION = `insert into publications (project_id, event_id, created_at, ${PUBLICATION.join(', ')})
-  values (?, ?, ?, ${placesFor(PUBLICATION)})`
+const INSERT_PUBLICATION = `insert into publications (project_id, event_id, ${PUBLICATION.join(', ')})
+  values (?, ?, ${placesFor(PUBLICATION)})`
 
 /** A lease that lies further ahead than any can was given before the clock was set back: it is over. */
 const IS_FREE = 'created_at = ? and project_id = ? and event_id = ? and (free_at <= ? or free_at > ?)'
@@ -27,7 +27,7 @@ export function run({ prepare }: ProgramContext, { now, claimId, held, events }:
     if (release.run(...key, now, impossible).changes === 0) taken.push(id)
     else {
       for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
-      for (const values of publications) insertPublication.run(project_id, id, now, ...values)
+      for (const values of publications) insertPublication.run(project_id, id, ...values)
     }
   }
   return taken

@@ -205,6 +205,7 @@ eachEngine((engine) => {
         distribution_id: distribution,
         customer_id: 'cust_7',
         data: JSON.stringify(publication),
+        created_at: Date.parse(publication.created_at),
       })
     })
 

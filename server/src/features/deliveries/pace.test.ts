@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { TestClock } from '../../../test/test-clock.ts'
+import { EVENTS_AT_ONCE } from './fan-out.ts'
+import { EVENTS_FEW, Pace } from './pace.ts'
+
+/** What is being sent, as far as the pace asks: of so many endings in a millisecond, and so much room. */
+function sending({ room = 768, isBehind = false, endingsPerMs = 0 }) {
+  const clock = new TestClock()
+  const began = clock.monotonic()
+  const sends = {
+    room,
+    isBehind,
+    hasRoomFor: (deliveries: number) => sends.room >= deliveries,
+    get endings() {
+      return Math.floor((clock.monotonic() - began) * endingsPerMs)
+    },
+  }
+  const pace = new Pace(sends, clock)
+  return {
+    sends,
+    /** After a batch of so many deliveries for each event, which took 10 ms. */
+    async next(events: number, { perEvent = 1, left = 0 } = {}) {
+      await clock.advance(10)
+      return pace.next({ events, kept: events * perEvent - left, left, upTo: 0 })
+    },
+  }
+}
+
+test('where all of it fits, batches grow until they are as large as may be', async () => {
+  const { next } = sending({})
+  const sizes = [EVENTS_FEW]
+  for (let i = 0; i < 6; i++) sizes.push(await next(sizes.at(-1)!))
+  expect(sizes).toEqual([16, 32, 64, 128, 256, EVENTS_AT_ONCE, EVENTS_AT_ONCE])
+})
+
+test('a batch is no larger than there is room for, but never smaller than a few', async () => {
+  const { next, sends } = sending({ room: 500 })
+  expect(await next(400, { perEvent: 10 })).toBe(50)
+  sends.room = 0
+  expect(await next(50, { perEvent: 10 })).toBe(EVENTS_FEW)
+})
+
+test('where most is left although receivers take what they get, batches stay small', async () => {
+  const { next } = sending({ isBehind: true, endingsPerMs: 5 })
+  for (let i = 0; i < 6; i++) expect(await next(16, { left: 16 })).toBe(EVENTS_FEW)
+})
+
+test('where most is left since a receiver is slow, those behind it do not wait: three small batches, then no pause', async () => {
+  const { next } = sending({ isBehind: true })
+  for (let i = 0; i < 3; i++) expect(await next(16, { left: 16 })).toBe(EVENTS_FEW)
+  const began = performance.now()
+  for (let i = 0; i < 100; i++) expect(await next(400, { left: 400 })).toBe(EVENTS_AT_ONCE)
+  // With a pause before each, five seconds.
+  expect(performance.now() - began).toBeLessThan(2_500)
+})

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../platform/clock.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { EVENTS_AT_ONCE, type FanOut } from './fan-out.ts'
+
+/** No batch is smaller, whatever there is room for: others in it are not to wait for one that is slow. */
+export const EVENTS_FEW = 16
+/** So many small batches where most had to be left in the store and little is moving, for the same reason. */
+const FEW_MOST = 3
+/** Sends that end in a millisecond where receivers take what they get. */
+const MOVING = 1.5
+
+/**
+ * What is fanned out waits for room, so that it can be sent at once: for a moment, and only while receivers take what they get,
+ * since there may be others in it. Longer where most of a batch was left in the store, and where an event goes to many.
+ */
+const PAUSE_MS = 5
+const pauseMostMs = (perEvent: number, wasLeft: boolean): number =>
+  Math.min(Math.max(wasLeft ? 50 : 20, perEvent / 4), 250)
+/** For deliveries: it need not be there for a whole batch. */
+const ROOM_ENOUGH = 400
+
+/** What is known of what is being sent. */
+type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'isBehind'>
+
+/** How many events a batch is to have: no more than can be sent at once, as far as one can tell. */
+export class Pace {
+  readonly #sends: Sends
+  readonly #clock: Clock
+  /** Deliveries of an event, about. */
+  #perEvent = 1
+  /** Batches of which most was left since receivers last took what they got. */
+  #stuck = 0
+  #endings: number
+  #at: number
+
+  constructor(sends: Sends, clock: Clock) {
+    this.#sends = sends
+    this.#clock = clock
+    this.#endings = sends.endings
+    this.#at = clock.monotonic()
+  }
+
+  /** After a batch, for the next one. */
+  async next({ events, kept, left }: FanOut): Promise<number> {
+    this.#perEvent = Math.max(1, Math.ceil((kept + left) / events))
+    const wasLeft = left > kept
+    if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
+    if (this.#isMoving()) this.#stuck = 0
+    else if (wasLeft) this.#stuck++
+    if (this.#stuck > FEW_MOST) return EVENTS_AT_ONCE
+    if (wasLeft) return EVENTS_FEW
+    const fitting = Math.max(EVENTS_FEW, Math.floor(this.#sends.room / this.#perEvent))
+    return Math.min(fitting, 2 * Math.max(events, EVENTS_FEW), EVENTS_AT_ONCE)
+  }
+
+  async #untilRoom(wasLeft: boolean): Promise<void> {
+    const sends = this.#sends
+    const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
+    const isRoom = () => sends.hasRoomFor(least) && !(wasLeft && sends.isBehind)
+    const most = pauseMostMs(this.#perEvent, wasLeft)
+    for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS) await sleep(PAUSE_MS)
+  }
+
+  /** Since the last batch. */
+  #isMoving(): boolean {
+    const [endings, at] = [this.#sends.endings, this.#clock.monotonic()]
+    const isMoving = endings - this.#endings >= MOVING * (at - this.#at)
+    this.#endings = endings
+    this.#at = at
+    return isMoving
+  }
+}
