@@ -228,7 +228,7 @@ export class Dispatcher {
     const { clock, random } = this.#deps
     this.#giveBackLate(clock.monotonic())
     const firsts = this.#firsts.takeDue(this.#stopping ? Number.POSITIVE_INFINITY : clock.monotonic())
-    if (!this.#firsts.isEmpty) this.#gather(FIRST_MOST_MS)
+    if (!this.#firsts.isEmpty) this.#gather(Math.max(1, this.#firsts.nextFrom - clock.monotonic()))
     const [ended, givenBack] = [this.#ended, this.#givenBack]
     if (most + firsts.length + ended.length + givenBack.length === 0) return false
     this.#ended = []

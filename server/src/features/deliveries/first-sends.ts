@@ -16,8 +16,8 @@ export class First {
   readonly #held: HeldEvent
   readonly #deliveries: readonly DeliveryRow[]
   readonly #ended = new Map<string, Ended>()
-  /** By the monotonic clock. */
-  #writtenFrom = Number.POSITIVE_INFINITY
+  /** Until then it may wait for what is under way; by the monotonic clock. */
+  writtenFrom = Number.POSITIVE_INFINITY
   /** What ends is written with it; afterwards it is settled like all else. */
   isOpen = true
 
@@ -27,12 +27,12 @@ export class First {
   }
 
   begin(now: number): void {
-    this.#writtenFrom = now + FIRST_MOST_MS
+    this.writtenFrom = now + FIRST_MOST_MS
   }
 
   /** By the next exchange, whatever is under way. */
   hurry(): void {
-    this.#writtenFrom = Number.NEGATIVE_INFINITY
+    this.writtenFrom = Number.NEGATIVE_INFINITY
   }
 
   get ended(): readonly Ended[] {
@@ -48,7 +48,7 @@ export class First {
   }
 
   isDue(now: number): boolean {
-    return this.isOver || now >= this.#writtenFrom
+    return this.isOver || now >= this.writtenFrom
   }
 
   /** As it is to be written now. */
@@ -74,6 +74,13 @@ export class FirstSends {
 
   get isEmpty(): boolean {
     return this.#unwritten.size === 0
+  }
+
+  /** When the next is to be written, whatever is under way. */
+  get nextFrom(): number {
+    let from = Number.POSITIVE_INFINITY
+    for (const { writtenFrom } of this.#unwritten) from = Math.min(from, writtenFrom)
+    return from
   }
 
   begin(first: First, now: number): void {
