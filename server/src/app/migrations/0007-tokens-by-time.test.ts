@@ -34,7 +34,7 @@ eachEngine((engine) => {
     const issuer = new TokenIssuer({ db, now: Date.now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, Date.now())
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version }
+      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, isLimited: true }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     expect([await issue(), await issue()]).toEqual(['issued', 'full'])

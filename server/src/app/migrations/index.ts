@@ -7,6 +7,7 @@ import { lists } from './0005-lists.ts'
 import { byteOrder } from './0006-byte-order.ts'
 import { tokensByTime } from './0007-tokens-by-time.ts'
 import { waitingEvents } from './0008-waiting-events.ts'
+import { issue } from './0009-issue.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   byteOrder,
   tokensByTime,
   waitingEvents,
+  issue,
 ]

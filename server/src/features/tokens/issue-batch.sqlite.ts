@@ -1,13 +1,13 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import type { IssueInput, IssueOutcome } from './issue.ts'
-import { type IssueMessage, packOutcomes, unpackInput } from './issue-message.ts'
+import type { IssueOutcome } from './issue.ts'
+import { type IssueMessage, packOutcomes, type UnpackedInput, unpackInput } from './issue-message.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own, which excludes every other writer: no row needs a lock. */
 export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>
   packOutcomes(issueAll(context, unpackInput(message)))
 
-function issueAll({ prepare }: ProgramContext, asked: IssueInput): IssueOutcome[] {
+function issueAll({ prepare }: ProgramContext, asked: UnpackedInput): IssueOutcome[] {
   const latest = prepare('select max(expires_at) as at from tokens').get() as { at: number | null }
   const time = Math.max(asked.now, (latest.at ?? 0) - LIFETIME_MS)
   const expiresAt = expiryOf(time)

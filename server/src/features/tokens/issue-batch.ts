@@ -13,4 +13,4 @@ const issueOnSqlite = async (db: SqliteDatabase, input: IssueInput): Promise<Iss
 export const issueBatch = (db: Database, input: IssueInput): Promise<IssueOutcome[]> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, input)
-    : db.runSql((connection) => issueOnPostgres(connection, input))
+    : db.runSql((connection) => issueOnPostgres(connection, input), { shared: true })

@@ -27,7 +27,10 @@ export const packInput = ({
   digests,
 })
 
-export function unpackInput({ now, texts, keyVersions, digests }: IssueMessage): IssueInput {
+/** Which keys have limits of their own is found beside them. */
+export type UnpackedInput = Omit<IssueInput, 'areLimited'>
+
+export function unpackInput({ now, texts, keyVersions, digests }: IssueMessage): UnpackedInput {
   const lines = texts.split('\n')
   const count = digests.length / DIGEST_BYTES
   return {

@@ -40,9 +40,10 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   let proved = request.key
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const { key, scope } = await allowedScope(deps.memory, proved, request)
-    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
+    const { project_id: projectId, id: keyId, version: keyVersion, token_limit: ownLimit } = key.row
     const { accessToken, digest } = newToken(deps.random, projectId, deps.memory.storeClock.now())
-    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, digest, scope })
+    const isLimited = ownLimit !== null
+    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, isLimited, digest, scope })
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
       const { epoch, expiresAt } = outcome

@@ -51,6 +51,7 @@ async function prepared(store: TestStore) {
         projectId,
         keyId: row.id,
         keyVersion: row.version,
+        isLimited: token_limit !== null,
         digest: newToken(randomBytes, projectId, 0).digest,
         scope: 'vouchers',
       })
@@ -168,6 +169,26 @@ eachEngine((engine) => {
     advance(900_000)
     const outcomes = await together([...times(12, limited), ...times(200, open_)])
     expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(210)
+  })
+
+  test('a key with a limit is held to it, also by those who took it for one without', async () => {
+    const { together, project, key, stored } = await open()
+    const { id } = await project('Club')
+    const limited = await key(id, 3)
+    const mistaken = () => ({ ...limited(), isLimited: false })
+    const outcomes = await together([mistaken(), limited(), ...times(4, mistaken), limited()])
+    expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(3)
+    expect(await stored()).toHaveLength(3)
+  })
+
+  test('what is refused or stale takes no place of those that come later', async () => {
+    const { together, project, key, stored } = await open()
+    const item = await key((await project('Club')).id)
+    const stale = () => ({ ...item(), keyVersion: 7 })
+    for (let i = 0; i < 5; i++) await together(times(250, stale))
+    for (let i = 0; i < 5; i++) await together([...times(230, item), ...times(20, stale)])
+    expect(await stored()).toHaveLength(1_000)
+    expect(new Set(kinds(await together(times(3, item))))).toEqual(new Set(['full']))
   })
 
   test('time never goes back for the store, even if the process that issues is behind', async () => {

@@ -14,6 +14,8 @@ export interface IssueItem {
   readonly projectId: string
   readonly keyId: string
   readonly keyVersion: number
+  /** Whether the key has a limit of its own, beside that of its project. */
+  readonly isLimited: boolean
   readonly digest: Uint8Array
   readonly scope: string
 }
@@ -24,6 +26,7 @@ export interface IssueInput {
   readonly projectIds: readonly string[]
   readonly keyIds: readonly string[]
   readonly keyVersions: readonly number[]
+  readonly areLimited: readonly boolean[]
   readonly scopes: readonly string[]
   /** One after the other. */
   readonly digests: Uint8Array
@@ -37,6 +40,7 @@ export function columnsOf(items: readonly IssueItem[], now: number): IssueInput 
     projectIds: items.map((item) => item.projectId),
     keyIds: items.map((item) => item.keyId),
     keyVersions: items.map((item) => item.keyVersion),
+    areLimited: items.map((item) => item.isLimited),
     scopes: items.map((item) => item.scope),
     digests,
   }
@@ -49,6 +53,7 @@ export const only = (asked: IssueInput, places: readonly number[]): IssueInput =
       projectId: asked.projectIds[i]!,
       keyId: asked.keyIds[i]!,
       keyVersion: asked.keyVersions[i]!,
+      isLimited: asked.areLimited[i]!,
       scope: asked.scopes[i]!,
       digest: asked.digests.subarray(i * DIGEST_BYTES, (i + 1) * DIGEST_BYTES),
     })),

@@ -73,8 +73,11 @@ export interface SqlConnection {
 
 export interface PostgresDatabase extends Engine {
   readonly engine: 'postgres'
-  /** Lends a connection, under the same deadline and with the same errors as everything else. */
-  runSql<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T>
+  /**
+   * Lends a connection, under the same deadline and with the same errors as everything else. A shared one is lent to others
+   * at the same time: who asks for it sends every transaction as a whole.
+   */
+  runSql<T>(work: (connection: SqlConnection) => Promise<T>, options?: { shared?: boolean }): Promise<T>
 }
 
 export type Database = SqliteDatabase | PostgresDatabase

@@ -32,5 +32,5 @@ export function measured<D extends Database>(db: D, metrics: Metrics): D {
       transaction,
       runProgram: (module, input) => timed('batch', () => db.runProgram(module, input)),
     }
-  return { ...db, transaction, runSql: (work) => timed('batch', () => db.runSql(work)) }
+  return { ...db, transaction, runSql: (work, options) => timed('batch', () => db.runSql(work, options)) }
 }

@@ -183,6 +183,32 @@ describe('PostgreSQL', () => {
     await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
   })
 
+  test('what shares a connection runs in turn, and goes on with another where it was cut', async () => {
+    const db = await open(url())
+    const run = (...texts: string[]) =>
+      db.runSql((q) => Promise.allSettled(texts.map((text) => q.send(text))), { shared: true })
+    const pid = async () =>
+      (await db.runSql((q) => q.send('select pg_backend_pid() as pid'), { shared: true }))[0]!.pid
+    await run('create table taken (id int primary key)')
+    const [pids, failed, well] = await Promise.all([
+      Promise.all([pid(), pid(), pid()]),
+      run('begin', 'insert into taken values (1)', 'insert into taken values (1)', 'commit'),
+      run('begin', 'insert into taken values (1)', 'select * from taken', 'commit'),
+    ])
+    expect(new Set(pids).size).toBe(1)
+    expect(failed.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(well[2]).toMatchObject({ status: 'fulfilled', value: [{ id: 1 }] })
+    const cut = [
+      run('select pg_sleep(1)', 'select 1'),
+      pid(),
+      run(`select pg_terminate_backend(pg_backend_pid())`),
+    ]
+    expect((await Promise.allSettled(cut)).length).toBe(3)
+    expect(await pid()).not.toBe(pids[0])
+    await db.close()
+    await expect(pid()).rejects.toThrow(StoreUnavailable)
+  })
+
   test('a statement that takes too long is given up as unavailable', async () => {
     const db = await open(url())
     const began = performance.now()

@@ -5,6 +5,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
 import { isDeadlock } from './errors.ts'
 import { Hosts } from './hosts.ts'
+import { SharedConnection } from './shared-connection.ts'
 import { CHANNEL, createWakes } from './wakes.ts'
 
 const DEADLOCK_RETRIES = 3
@@ -44,6 +45,7 @@ async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => 
 export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
   const hosts = new Hosts(url)
   const pool = new ConnectionPool(() => new Connection(hosts), poolSize)
+  const shared = new SharedConnection(pool)
   const kysely = new Kysely<never>({ dialect: poolDialect(pool) })
   const patient = new Kysely<never>({ dialect: poolDialect(pool, { patient: true }) })
   const wakes = createWakes(hosts)
@@ -68,7 +70,7 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     now: () => storeTime(kysely),
     transaction: (work, options) => attempt(work, options?.patient ? patient : kysely),
     snapshot: (work) => patient.connection().execute((one) => readSnapshot(one as never, work)),
-    runSql: (work) => pool.lend(work),
+    runSql: (work, options) => (options?.shared ? shared : pool).lend(work),
     onWake: wakes.on,
     async close() {
       wakes.close()
