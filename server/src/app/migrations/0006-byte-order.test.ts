@@ -1,0 +1,22 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { eachEngine } from '../../../test/engines.ts'
+import { migrate } from '../../platform/database/index.ts'
+import { MIGRATIONS } from './index.ts'
+
+eachEngine((engine) => {
+  test('what lies beside our tables is left as it is, and all of ours is compared by bytes', async () => {
+    const db = await engine.open()
+    await db.transaction(async (tx) => {
+      await sql`create table theirs (name text)`.execute(tx.write())
+      await sql`create view their_names as select name from theirs`.execute(tx.write())
+    })
+    await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
+    if (db.engine === 'sqlite') return
+    const { rows } = await sql`select distinct table_name from information_schema.columns
+      where table_schema = current_schema() and data_type = 'text' and collation_name is null order by table_name`.execute(
+      db.read(),
+    )
+    expect(rows).toEqual([{ table_name: 'their_names' }, { table_name: 'theirs' }])
+  })
+})
