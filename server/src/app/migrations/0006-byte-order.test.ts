@@ -13,9 +13,10 @@ eachEngine((engine) => {
     })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
     if (db.engine === 'sqlite') return
-    const { rows } = await sql`select distinct table_name from information_schema.columns
-      where table_schema = current_schema() and data_type = 'text' and collation_name is null order by table_name`.execute(
-      db.read(),
+    const { rows } = await db.transaction((tx) =>
+      sql`select distinct table_name from information_schema.columns
+        where table_schema = current_schema() and data_type = 'text' and collation_name is null
+        order by table_name`.execute(tx.write()),
     )
     expect(rows).toEqual([{ table_name: 'their_names' }, { table_name: 'theirs' }])
   })
