@@ -12,18 +12,20 @@ import {
   type WrittenFirst,
 } from './exchange.ts'
 
-/** What was sent before it was written: only where the event still waits, held by the same claim. */
+/**
+ * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
+ * and not by a join: with a table that is full now and empty then, the planner would sooner or later compare each with each.
+ */
 const writeFirsts = (ifThere: '' | 'on conflict do nothing') => `
 with held as (
-  delete from waiting_events w using json_to_recordset($1::text::json) as h(created_at bigint, project_id text, event_id text,
-    claim_id text)
-  where w.created_at = h.created_at and w.project_id = h.project_id and w.event_id = h.event_id and w.claim_id = h.claim_id
-  returning w.event_id
+  delete from waiting_events
+  where created_at = any($1::bigint[]) and event_id = any($2::text[]) and claim_id = any($3::text[])
+  returning event_id
 ),
 -- Looked up in one value: a join of the two would compare each with each.
 ours as materialized (select jsonb_object_agg(event_id, true) as events from held),
 made as materialized (
-  select r.* from json_to_recordset($2::text::json) as r(project_id text, id text, event_id text, destination_id text,
+  select r.* from json_to_recordset($4::text::json) as r(project_id text, id text, event_id text, destination_id text,
     status text, head text, tail text, attempts_made bigint, slot bigint, first_attempt_at bigint, next_attempt_at bigint,
     claim_id text, created_at bigint, number bigint, at bigint, duration_ms bigint, answered bigint, response_body text,
     error text), ours
@@ -47,7 +49,6 @@ ${ifThere}`
 const WRITE_FIRSTS = writeFirsts('')
 const WRITE_FIRSTS_UNLESS_THERE = writeFirsts('on conflict do nothing')
 
-const heldOf = ({ deliveries, ...held }: WrittenFirst) => held
 const madeIn = ({ deliveries }: WrittenFirst) =>
   deliveries.map(({ row, attempt }) => ({ ...attempt, answered: attempt?.status, ...row }))
 
@@ -140,7 +141,9 @@ reached as (
 select t.*, (select now from clock) as now, r.project_id as reached_project, r.destination_id as reached_id,
   (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end, e.kind, e.data, e.created_at, to_json(s) as destination
 from (select 1) one left join reached r on true left join numbered t on true
-  left join events e on e.project_id = t.project_id and e.id = t.event_id and t.of_event = 1
+  left join lateral (
+    select kind, data, created_at from events where project_id = t.project_id and id = t.event_id and t.of_event = 1 offset 0
+  ) e on true
   left join lateral (
     select ${DESTINATION_COLUMNS.join(', ')} from destinations
     where project_id = t.project_id and id = t.destination_id and t.of_destination = 1
@@ -183,7 +186,12 @@ async function exchangeOnce(
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
   const writing =
     firsts.length > 0 &&
-    sql.send(writeAll, [JSON.stringify(firsts.map(heldOf)), JSON.stringify(firsts.flatMap(madeIn))])
+    sql.send(writeAll, [
+      firsts.map(({ created_at }) => created_at),
+      firsts.map(({ event_id }) => event_id),
+      [...new Set(firsts.map(({ claim_id }) => claim_id))],
+      JSON.stringify(firsts.flatMap(madeIn)),
+    ])
   const settling =
     settlements.length + failing.length + recovered.length > 0 &&
     sql.send(SETTLE, [

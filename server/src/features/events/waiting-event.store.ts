@@ -71,20 +71,22 @@ export async function claimFreeEvents(
   const { rows } = await sql<WaitingEvent>`
     with clock as materialized (select jeton_now() as now),
     free as (
-      select created_at, project_id, event_id from waiting_events
+      select ctid from waiting_events
       where created_at >= ${from}::bigint and
         (free_at <= (select now from clock) or free_at > (select now from clock) + ${2 * leaseMs}::bigint)
       order by created_at, project_id, event_id limit ${most}::bigint for update skip locked
     ),
+    -- Where they lie, and one by one (offset 0): joined, sooner or later each would be compared with each.
     taken as (
-      update waiting_events w set claim_id = ${claimId}::text, free_at = (select now from clock) + ${leaseMs}::bigint
-      from free f
-      where w.created_at = f.created_at and w.project_id = f.project_id and w.event_id = f.event_id
-      returning w.project_id, w.event_id
+      update waiting_events set claim_id = ${claimId}::text, free_at = (select now from clock) + ${leaseMs}::bigint
+      where ctid = any(array(select ctid from free))
+      returning project_id, event_id
     )
-    select ${sql.join(HEAD.map((name) => sql.ref(`e.${name}`)))},
-      case when octet_length(e.data) <= ${sql.lit(SHORT_BYTES)} then e.data end as data
-    from taken t join events e on e.project_id = t.project_id and e.id = t.event_id
+    select e.* from taken t cross join lateral (
+      select ${sql.join(HEAD.map((name) => sql.ref(name)))},
+        case when octet_length(data) <= ${sql.lit(SHORT_BYTES)} then data end as data
+      from events where project_id = t.project_id and id = t.event_id offset 0
+    ) e
     order by e.created_at, e.project_id, e.id`.execute(tx.write<EventTables>())
   return rows
 }
