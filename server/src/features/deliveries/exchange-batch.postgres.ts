@@ -52,39 +52,62 @@ const WRITE_FIRSTS_UNLESS_THERE = writeFirsts('on conflict do nothing')
 const madeIn = ({ deliveries }: WrittenFirst) =>
   deliveries.map(({ row, attempt }) => ({ ...attempt, answered: attempt?.status, ...row }))
 
-/** One statement, so that it is one transaction: the deliveries, their attempts, and how the destinations fare. */
+/** By lists, like the events, with what belongs to each in one value: of a table that was empty in the morning a join would go through all. */
+const SETTLED = `d.project_id = any($1::text[]) and d.id = any($2::text[])
+  and d.claim_id = (select of from ended) -> d.id ->> 'claim_id'`
+const ended = (name: string) => `(select of from ended) -> d.id ->> '${name}'`
+
 const SETTLE = `
-with ended as (
-  select * from json_to_recordset($1::text::json) as e(project_id text, id text, claim_id text, status text, slot bigint,
-    first_attempt_at bigint, next_attempt_at bigint, number bigint, at bigint, duration_ms bigint, answered bigint,
-    response_body text, error text)
-),
+with ended as materialized (select $3::text::jsonb as of),
 settled as (
-  update deliveries d set status = e.status, slot = e.slot, first_attempt_at = e.first_attempt_at,
-    next_attempt_at = e.next_attempt_at, settled_at = case when e.status <> 'pending' then jeton_now() end,
-    attempts_made = e.number, claim_id = null
-  from ended e where d.project_id = e.project_id and d.id = e.id and d.claim_id = e.claim_id
-  returning e.*
-),
-failing as (
-  update destinations d set failing_since = jeton_now()
-  from json_to_recordset($2::text::json) as f(project_id text, id text)
-  where d.project_id = f.project_id and d.id = f.id and d.failing_since is null
-),
-recovered as (
-  update destinations d set failing_since = null
-  from json_to_recordset($3::text::json) as r(project_id text, id text)
-  where d.project_id = r.project_id and d.id = r.id and d.failing_since is not null
+  update deliveries d set status = ${ended('status')}, slot = (${ended('slot')})::bigint,
+    first_attempt_at = (${ended('first_attempt_at')})::bigint, next_attempt_at = (${ended('next_attempt_at')})::bigint,
+    settled_at = case when ${ended('status')} <> 'pending' then jeton_now() end,
+    attempts_made = (${ended('number')})::bigint, claim_id = null
+  where ${SETTLED}
+  returning d.project_id, d.id
 )
 insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-select project_id, id, number, at, duration_ms, answered, response_body, error from settled`
+select s.project_id, s.id, a.number, a.at, a.duration_ms, a.answered, a.response_body, a.error
+from settled s cross join lateral jsonb_to_record((select of from ended) -> s.id) as a(number bigint, at bigint,
+  duration_ms bigint, answered bigint, response_body text, error text)`
+
+const GIVE_BACK = `
+with ended as materialized (select $3::text::jsonb as of)
+update deliveries d set claim_id = null, next_attempt_at = (${ended('due')})::bigint where ${SETTLED}`
 
 const packed = ({ attempt, ...place }: Settlement) => ({ ...attempt, ...place, answered: attempt.status })
 
-const GIVE_BACK = `
-update deliveries d set claim_id = null, next_attempt_at = g.due
-from json_to_recordset($1::text::json) as g(project_id text, id text, claim_id text, due bigint)
-where d.project_id = g.project_id and d.id = g.id and d.claim_id = g.claim_id`
+interface Named {
+  readonly project_id: string
+  readonly id: string
+}
+
+const projectsOf = (rows: readonly Named[]) => [...new Set(rows.map(({ project_id }) => project_id))]
+
+/**
+ * Lists of their names, and each by its id. A delivery that was claimed anew while its first send was under way may come
+ * twice, of which the store believes one: the second goes into a list of its own.
+ */
+function byId(rows: readonly Named[]): unknown[][] {
+  const lists: Map<string, Named>[] = []
+  for (const row of rows) {
+    const list = lists.find((some) => !some.has(row.id))
+    if (list) list.set(row.id, row)
+    else lists.push(new Map([[row.id, row]]))
+  }
+  return lists.map((list) => [
+    projectsOf([...list.values()]),
+    [...list.keys()],
+    JSON.stringify(Object.fromEntries(list)),
+  ])
+}
+
+/** How the destinations fare. */
+const FAILING = `update destinations set failing_since = jeton_now()
+  where project_id = any($1::text[]) and id = any($2::text[]) and failing_since is null`
+const RECOVERED = `update destinations set failing_since = null
+  where project_id = any($1::text[]) and id = any($2::text[]) and failing_since is not null`
 
 /**
  * Walks from queue to queue by the index, never through one, and takes from each what there is room for. Rows that
@@ -105,25 +128,26 @@ with recursive walk(project_id, destination_id, n) as (
 clock as (select jeton_now() as now),
 rooms as materialized (select $3::text::jsonb as of),
 found as (
-  select w.project_id, w.destination_id, x.id, x.due, w.n from rooms cross join walk w
+  select w.project_id, w.destination_id, x.ctid, x.id, x.due, w.n from rooms cross join walk w
   -- One at a time, in the order of the walk: a join would begin with the destinations, and the limit cut anywhere.
   cross join lateral (
     select 1 from destinations d
     where d.project_id = w.project_id and d.id = w.destination_id and d.active = 1 and d.deleted_at is null offset 0
   ) d
   cross join lateral (
-    select id, next_attempt_at as due from deliveries
+    select ctid, id, next_attempt_at as due from deliveries
     where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
       and next_attempt_at <= (select now from clock)
     order by next_attempt_at limit coalesce((rooms.of ->> w.destination_id)::bigint, $4::bigint) for update skip locked
   ) x
   limit $5::bigint
 ),
+places as materialized (select jsonb_object_agg(id, jsonb_build_object('n', n, 'due', due)) as of from found),
 taken as (
-  update deliveries d set claim_id = $6, next_attempt_at = (select now from clock) + ${LEASE_MS}
-  from found f where d.project_id = f.project_id and d.id = f.id
-  returning d.project_id, d.id, d.event_id, d.destination_id, d.head, d.tail, d.attempts_made, d.slot,
-    d.first_attempt_at, f.n, f.due
+  update deliveries set claim_id = $6, next_attempt_at = (select now from clock) + ${LEASE_MS}
+  where ctid = any(array(select ctid from found))
+  returning project_id, id, event_id, destination_id, head, tail, attempts_made, slot, first_attempt_at,
+    ((select of from places) -> id ->> 'n')::bigint as n, ((select of from places) -> id ->> 'due')::bigint as due
 ),
 -- Each event and each destination comes once, with one of its deliveries.
 numbered as (
@@ -192,14 +216,12 @@ async function exchangeOnce(
       [...new Set(firsts.map(({ claim_id }) => claim_id))],
       JSON.stringify(firsts.flatMap(madeIn)),
     ])
-  const settling =
-    settlements.length + failing.length + recovered.length > 0 &&
-    sql.send(SETTLE, [
-      JSON.stringify(settlements.map(packed)),
-      JSON.stringify(failing),
-      JSON.stringify(recovered),
-    ])
-  const givingBack = givenBack.length > 0 && sql.send(GIVE_BACK, [JSON.stringify(givenBack)])
+  const changes = [
+    ...byId(settlements.map(packed)).map((parameters) => sql.send(SETTLE, parameters)),
+    ...byId(givenBack).map((parameters) => sql.send(GIVE_BACK, parameters)),
+    failing.length > 0 && sql.send(FAILING, [projectsOf(failing), failing.map(({ id }) => id)]),
+    recovered.length > 0 && sql.send(RECOVERED, [projectsOf(recovered), recovered.map(({ id }) => id)]),
+  ]
   const claiming =
     claim.most === 0
       ? sql.send<Taken>(NO_CLAIM)
@@ -211,14 +233,7 @@ async function exchangeOnce(
           claim.most,
           claim.id,
         ])
-  for (const one of await Promise.allSettled([
-    ...begun,
-    writing,
-    settling,
-    givingBack,
-    claiming,
-    sql.send('commit'),
-  ]))
+  for (const one of await Promise.allSettled([...begun, writing, ...changes, claiming, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
   const rows = await claiming
   const deliveries = rows.filter((row) => row.id !== null) as never as Claimed[]

@@ -239,6 +239,26 @@ eachEngine((engine) => {
       expect((await deliveries())[0]).toMatchObject({ status: 'delivered', attempts_made: 1, claim_id: null })
     })
 
+    test.each(['old', 'new'])(
+      'is settled by who holds it now, also where both end at once, the %s one first',
+      async (which) => {
+        const { run, destination, event, fanOut, update, deliveries, attempts } = await prepared(engine)
+        await destination('proj_a', 'wh_1')
+        await event('proj_a', 'evcus_1')
+        await fanOut()
+        const first = await run()
+        await update('deliveries', { next_attempt_at: first.now })
+        const both = [...ended(first), ...ended(await run())]
+        await run({ settlements: which === 'old' ? both : both.reverse() })
+        expect((await deliveries())[0]).toMatchObject({
+          status: 'delivered',
+          attempts_made: 1,
+          claim_id: null,
+        })
+        expect(await attempts()).toHaveLength(1)
+      },
+    )
+
     test('stops where nothing waits', async () => {
       const { run } = await prepared(engine)
       expect(await run()).toMatchObject({ deliveries: [], events: [], destinations: [], next: null })
