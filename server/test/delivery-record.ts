@@ -76,7 +76,7 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
       const now = fields.created_at ?? service.clock.now()
       const { delivery } = makeDelivery({ event: about, destination: where, now })
       const id = newTimedId(random, ID_PREFIX.delivery, now)
-      const payload = makePayload({ deliveryId: id, createdAt: now, event: about, destination: where })
+      const payload = makePayload({ deliveryId: id, event: about, destination: where })
       return { ...delivery, id, ...payload, ...fields }
     })
     await db.transaction(async (tx) => {

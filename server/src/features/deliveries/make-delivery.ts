@@ -54,7 +54,7 @@ export function makeDelivery({ event, destination, fields, now }: Making) {
     event_id: event.id,
     destination_id: destination.id,
     status: 'pending',
-    ...makePayload({ deliveryId: id, createdAt, event, destination, publication: publication?.data }),
+    ...makePayload({ deliveryId: id, event, destination, publication: publication?.data }),
     attempts_made: 0,
     slot: 0,
     first_attempt_at: null,

@@ -6,37 +6,50 @@ import type { DeliveryRow } from './delivery.ts'
 
 export interface PayloadParts {
   readonly deliveryId: string
-  readonly createdAt: number
   readonly event: EventHead
   readonly destination: Pick<DestinationRow, 'id' | 'kind' | 'target_url' | 'event_name'>
   /** JSON, for distributions. */
   readonly publication?: string | undefined
 }
 
+interface Told {
+  readonly event: EventHead
+  readonly writtenAt: string
+  readonly json: string
+}
+
+let last: Told | undefined
+
+/** What is the same for all its destinations, which come one after the other: so of the last event it is kept. */
+function told(event: EventHead): Told {
+  if (last?.event === event) return last
+  const fields = {
+    id: event.id,
+    type: wireOf(event.kind),
+    created_at: isoTime(event.occurred_at),
+    entity_id: event.entity_id,
+    group_id: event.group_id,
+    event_source: eventSource(event),
+  }
+  last = { event, writtenAt: isoTime(event.created_at), json: JSON.stringify(fields) }
+  return last
+}
+
 /** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. */
 export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'tail'> {
-  const { deliveryId, createdAt, event, destination, publication } = parts
+  const { deliveryId, event, destination, publication } = parts
+  const { writtenAt, json } = told(event)
   const before = {
     id: deliveryId,
     project_id: event.project_id,
-    created_at: isoTime(createdAt),
+    created_at: writtenAt,
     type: destination.event_name ?? event.kind,
   }
-  const after = {
-    source: { id: destination.id, object: destination.kind, target_url: destination.target_url },
-    event: {
-      id: event.id,
-      type: wireOf(event.kind),
-      created_at: isoTime(event.occurred_at),
-      entity_id: event.entity_id,
-      group_id: event.group_id,
-      event_source: eventSource(event),
-    },
-  }
+  const source = { id: destination.id, object: destination.kind, target_url: destination.target_url }
   const published = publication === undefined ? '' : `,"publication":${publication}`
   return {
     head: `${JSON.stringify(before).slice(0, -1)},"data":`,
-    tail: `${published}},${JSON.stringify(after).slice(1)}`,
+    tail: `${published}},"source":${JSON.stringify(source)},"event":${json}}`,
   }
 }
 
