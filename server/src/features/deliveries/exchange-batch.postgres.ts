@@ -19,17 +19,17 @@ import {
 const writeFirsts = (ifThere: '' | 'on conflict do nothing') => `
 with held as (
   delete from waiting_events
-  where created_at = any($1::bigint[]) and event_id = any($2::text[]) and claim_id = any($3::text[])
-  returning event_id
+  where created_at = any($1::bigint[]) and event_id = any($2::text[]) and event_id || ' ' || claim_id = any($3::text[])
+  returning event_id || ' ' || claim_id as name
 ),
 -- Looked up in one value: a join of the two would compare each with each.
-ours as materialized (select jsonb_object_agg(event_id, true) as events from held),
+ours as materialized (select jsonb_object_agg(name, true) as events from held),
 made as materialized (
   select r.* from json_to_recordset($4::text::json) as r(project_id text, id text, event_id text, destination_id text,
     status text, head text, tail text, attempts_made bigint, slot bigint, first_attempt_at bigint, next_attempt_at bigint,
     claim_id text, created_at bigint, number bigint, at bigint, duration_ms bigint, answered bigint, response_body text,
-    error text), ours
-  where ours.events ? r.event_id
+    error text, held text), ours
+  where ours.events ? r.held
 ),
 written as (
   insert into deliveries (project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot,
@@ -49,8 +49,12 @@ ${ifThere}`
 const WRITE_FIRSTS = writeFirsts('')
 const WRITE_FIRSTS_UNLESS_THERE = writeFirsts('on conflict do nothing')
 
-const madeIn = ({ deliveries }: WrittenFirst) =>
-  deliveries.map(({ row, attempt }) => ({ ...attempt, answered: attempt?.status, ...row }))
+/** An event, and which claim holds it. */
+const heldName = ({ event_id, claim_id }: WrittenFirst) => `${event_id} ${claim_id}`
+const madeIn = (first: WrittenFirst) => {
+  const held = heldName(first)
+  return first.deliveries.map(({ row, attempt }) => ({ ...attempt, answered: attempt?.status, ...row, held }))
+}
 
 /** By lists, like the events, with what belongs to each in one value: of a table that was empty in the morning a join would go through all. */
 const SETTLED = `d.project_id = any($1::text[]) and d.id = any($2::text[])
@@ -70,7 +74,9 @@ settled as (
 insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
 select s.project_id, s.id, a.number, a.at, a.duration_ms, a.answered, a.response_body, a.error
 from settled s cross join lateral jsonb_to_record((select of from ended) -> s.id) as a(number bigint, at bigint,
-  duration_ms bigint, answered bigint, response_body text, error text)`
+  duration_ms bigint, answered bigint, response_body text, error text)
+-- One that cannot be must not stand in the way of all others.
+on conflict do nothing`
 
 const GIVE_BACK = `
 with ended as materialized (select $3::text::jsonb as of)
@@ -128,14 +134,14 @@ with recursive walk(project_id, destination_id, n) as (
 clock as (select jeton_now() as now),
 rooms as materialized (select $3::text::jsonb as of),
 found as (
-  select w.project_id, w.destination_id, x.ctid, x.id, x.due, w.n from rooms cross join walk w
+  select w.project_id, w.destination_id, x.id, x.due, w.n from rooms cross join walk w
   -- One at a time, in the order of the walk: a join would begin with the destinations, and the limit cut anywhere.
   cross join lateral (
     select 1 from destinations d
     where d.project_id = w.project_id and d.id = w.destination_id and d.active = 1 and d.deleted_at is null offset 0
   ) d
   cross join lateral (
-    select ctid, id, next_attempt_at as due from deliveries
+    select id, next_attempt_at as due from deliveries
     where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
       and next_attempt_at <= (select now from clock)
     order by next_attempt_at limit coalesce((rooms.of ->> w.destination_id)::bigint, $4::bigint) for update skip locked
@@ -145,7 +151,7 @@ found as (
 places as materialized (select jsonb_object_agg(id, jsonb_build_object('n', n, 'due', due)) as of from found),
 taken as (
   update deliveries set claim_id = $6, next_attempt_at = (select now from clock) + ${LEASE_MS}
-  where ctid = any(array(select ctid from found))
+  where project_id = any(array(select project_id from found)) and id = any(array(select id from found))
   returning project_id, id, event_id, destination_id, head, tail, attempts_made, slot, first_attempt_at,
     ((select of from places) -> id ->> 'n')::bigint as n, ((select of from places) -> id ->> 'due')::bigint as due
 ),
@@ -213,7 +219,7 @@ async function exchangeOnce(
     sql.send(writeAll, [
       firsts.map(({ created_at }) => created_at),
       firsts.map(({ event_id }) => event_id),
-      [...new Set(firsts.map(({ claim_id }) => claim_id))],
+      firsts.map(heldName),
       JSON.stringify(firsts.flatMap(madeIn)),
     ])
   const changes = [

@@ -71,15 +71,15 @@ export async function claimFreeEvents(
   const { rows } = await sql<WaitingEvent>`
     with clock as materialized (select jeton_now() as now),
     free as (
-      select ctid from waiting_events
+      select created_at, event_id from waiting_events
       where created_at >= ${from}::bigint and
         (free_at <= (select now from clock) or free_at > (select now from clock) + ${2 * leaseMs}::bigint)
       order by created_at, project_id, event_id limit ${most}::bigint for update skip locked
     ),
-    -- Where they lie, and one by one (offset 0): joined, sooner or later each would be compared with each.
+    -- By lists, and one by one (offset 0): joined, sooner or later each would be compared with each.
     taken as (
       update waiting_events set claim_id = ${claimId}::text, free_at = (select now from clock) + ${leaseMs}::bigint
-      where ctid = any(array(select ctid from free))
+      where created_at = any(array(select created_at from free)) and event_id = any(array(select event_id from free))
       returning project_id, event_id
     )
     select e.* from taken t cross join lateral (

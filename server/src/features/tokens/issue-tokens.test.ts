@@ -191,6 +191,13 @@ eachEngine((engine) => {
     expect(new Set(kinds(await together(times(3, item))))).toEqual(new Set(['full']))
   })
 
+  test('a copy of the tables alone issues, too', async () => {
+    const { db, together, project, key } = await open()
+    if (db.engine === 'postgres') await db.runSql((pg) => pg.send('drop function jeton_issue'))
+    const item = await key((await project('Club')).id)
+    expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'issued'])
+  })
+
   test('time never goes back for the store, even if the process that issues is behind', async () => {
     const { together, advance, project, key, stored } = await open()
     const item = await key((await project('Club')).id)

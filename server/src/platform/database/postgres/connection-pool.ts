@@ -27,6 +27,10 @@ export class ConnectionPool {
     this.#size = size
   }
 
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** Lends a connection to `work`, and takes it back whatever happens. */
   async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.take()

@@ -209,6 +209,18 @@ describe('PostgreSQL', () => {
     await expect(pid()).rejects.toThrow(StoreUnavailable)
   })
 
+  test('who comes while one on the shared connection waits goes by another', async () => {
+    const db = await open(url())
+    const run = (text: string) => db.runSql((q) => q.send(text), { shared: true })
+    let isOver = false
+    const stuck = run('select pg_sleep(2)').then(() => (isOver = true))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await run('select 1')
+    expect(isOver).toBe(false)
+    await stuck
+    await run('select 1')
+  })
+
   test('a statement that takes too long is given up as unavailable', async () => {
     const db = await open(url())
     const began = performance.now()
