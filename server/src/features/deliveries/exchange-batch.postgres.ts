@@ -57,7 +57,7 @@ const madeIn = (first: WrittenFirst) => {
 }
 
 /** By lists, like the events, with what belongs to each in one value: of a table that was empty in the morning a join would go through all. */
-const SETTLED = `d.project_id = any($1::text[]) and d.id = any($2::text[])
+const HELD = `d.project_id = any($1::text[]) and d.id = any($2::text[])
   and d.claim_id = (select of from ended) -> d.id ->> 'claim_id'`
 const ended = (name: string) => `(select of from ended) -> d.id ->> '${name}'`
 
@@ -68,7 +68,7 @@ settled as (
     first_attempt_at = (${ended('first_attempt_at')})::bigint, next_attempt_at = (${ended('next_attempt_at')})::bigint,
     settled_at = case when ${ended('status')} <> 'pending' then jeton_now() end,
     attempts_made = (${ended('number')})::bigint, claim_id = null
-  where ${SETTLED}
+  where ${HELD}
   returning d.project_id, d.id
 )
 insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
@@ -80,7 +80,7 @@ on conflict do nothing`
 
 const GIVE_BACK = `
 with ended as materialized (select $3::text::jsonb as of)
-update deliveries d set claim_id = null, next_attempt_at = (${ended('due')})::bigint where ${SETTLED}`
+update deliveries d set claim_id = null, next_attempt_at = (${ended('due')})::bigint where ${HELD}`
 
 const packed = ({ attempt, ...place }: Settlement) => ({ ...attempt, ...place, answered: attempt.status })
 

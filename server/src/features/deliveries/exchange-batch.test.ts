@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { eachEngine, type TestEngine } from '../../../test/engines.ts'
 import { TestClock } from '../../../test/test-clock.ts'
@@ -42,6 +43,10 @@ const DESTINATION = {
   updated_at: 0,
   deleted_at: null,
 } as const
+
+/** Asked at the beginning of a claim: what it sees is then half a second old when it takes it. */
+const SLOW_CLOCK = `create or replace function jeton_now() returns bigint language plpgsql as
+  'begin perform pg_sleep(0.5); return (extract(epoch from clock_timestamp()) * 1000)::bigint; end'`
 
 /** Where a walk begins. */
 const START = { project_id: '', id: '' }
@@ -221,6 +226,18 @@ eachEngine((engine) => {
       const ids = [...claims, rest].flatMap(({ deliveries }) => deliveries.map(({ id }) => id))
       expect(ids).toHaveLength(40)
       expect(new Set(ids).size).toBe(40)
+    })
+
+    test('misses nothing that is changed while it looks', async () => {
+      const { db, run, destination, event, fanOut, update } = await prepared(engine)
+      await destination('proj_a', 'wh_1')
+      for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
+      await fanOut()
+      if (db.engine === 'postgres') await db.runSql((pg) => pg.send(SLOW_CLOCK))
+      const claiming = run()
+      await sleep(200)
+      await update('deliveries', { next_attempt_at: 1 })
+      expect(eventsOf(await claiming).sort()).toEqual(['evcus_1', 'evcus_2'])
     })
 
     test('takes from each destination no more than it has room for, and goes on where it ended', async () => {

@@ -217,8 +217,10 @@ describe('PostgreSQL', () => {
     await new Promise((resolve) => setTimeout(resolve, 100))
     await run('select 1')
     expect(isOver).toBe(false)
-    await stuck
-    await run('select 1')
+    const closing = db.close()
+    await expect(run('select 1')).rejects.toThrow(StoreUnavailable)
+    await Promise.all([stuck, closing])
+    expect(isOver).toBe(true)
   })
 
   test('a statement that takes too long is given up as unavailable', async () => {
