@@ -135,7 +135,10 @@ function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessa
   return { now, deliveries, destinations, events: eventsOf({ prepare }, deliveries), next: at }
 }
 
-function eventsOf({ prepare }: ProgramContext, deliveries: readonly ClaimedValues[]): ClaimedEvent[] {
+function eventsOf(
+  { prepare }: Pick<ProgramContext, 'prepare'>,
+  deliveries: readonly ClaimedValues[],
+): ClaimedEvent[] {
   const read = prepare(
     'select project_id, id, kind, data, created_at from events where project_id = ? and id = ?',
   )

@@ -7,11 +7,12 @@ import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.t
 export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>
   packOutcomes(issueAll(context, unpackInput(message)))
 
-function issueAll({ prepare }: ProgramContext, asked: UnpackedInput): IssueOutcome[] {
+function issueAll(context: ProgramContext, asked: UnpackedInput): IssueOutcome[] {
+  const { prepare } = context
   const latest = prepare('select max(expires_at) as at from tokens').get() as { at: number | null }
   const time = Math.max(asked.now, (latest.at ?? 0) - LIFETIME_MS)
   const expiresAt = expiryOf(time)
-  const holders = createHolders(prepare, time)
+  const holders = holdersFor(context)
   const insert = prepare(
     'insert into tokens (project_id, digest, key_id, epoch, scope, expires_at, revoked_at) values (?, ?, ?, ?, ?, ?, null)',
   )
@@ -21,10 +22,10 @@ function issueAll({ prepare }: ProgramContext, asked: UnpackedInput): IssueOutco
     const key = holders.key(projectId, keyId)
     if (key?.state !== 'active' || key.version !== asked.keyVersions[i]) return { status: 'stale' }
     const { project } = key
-    if (key.limit !== null && !holders.hasRoom(key)) return full('key', key)
-    if (!holders.hasRoom(project)) return full('project', project)
-    project.credits--
-    if (key.limit !== null) key.credits--
+    if (key.limit !== null && !holders.hasRoom(key, time)) return full('key', key)
+    if (!holders.hasRoom(project, time)) return full('project', project)
+    holders.take(project)
+    if (key.limit !== null) holders.take(key)
     const digest = asked.digests.subarray(i * DIGEST_BYTES, (i + 1) * DIGEST_BYTES)
     insert.run(projectId, digest, keyId, key.epoch, asked.scopes[i]!, expiresAt)
     return { status: 'issued', epoch: key.epoch, expiresAt }
@@ -37,7 +38,7 @@ function issueAll({ prepare }: ProgramContext, asked: UnpackedInput): IssueOutco
   })
 
   const outcomes = asked.projectIds.map(decide)
-  holders.save()
+  holders.store()
   return outcomes
 }
 
@@ -47,9 +48,11 @@ interface Holder {
   readonly limit: number | null
   credits: number
   fullUntil: number | null
-  /** As read, so that only what has changed is written. */
-  readonly creditsRead: number
-  readonly fullUntilRead: number | null
+  /** As they are in the store. */
+  creditsStored: number
+  fullUntilStored: number | null
+  /** Used by an earlier batch, and nobody else has written since. */
+  isAlone: boolean
 }
 
 interface KeyHolder extends Holder {
@@ -75,57 +78,105 @@ const holderOf = (where: readonly string[], [limit, credits, fullUntil]: Limit):
   limit,
   credits,
   fullUntil,
-  creditsRead: credits,
-  fullUntilRead: fullUntil,
+  creditsStored: credits,
+  fullUntilStored: fullUntil,
+  isAlone: false,
 })
 
-function createHolders(prepare: ProgramContext['prepare'], time: number) {
-  const projects = new Map<string, Holder>()
-  const keys = new Map<string, KeyHolder | undefined>()
-  const select = prepare(KEY)
-  select.setReturnArrays(true)
+/**
+ * Of the places that are left, the store is told of so many fewer where nobody else writes: then their row is written once
+ * for so many tokens, instead of for each batch. Who comes next, or comes after a crash, finds too few and counts the sooner.
+ */
+const AHEAD = 32
+/** Bounds the memory; beyond it, what is known is read anew. */
+const KEYS_KEPT = 20_000
 
-  function loadKey(projectId: string, id: string): KeyHolder | undefined {
+const known = new WeakMap<object, Holders>()
+
+/** While nobody but this program writes, what it read and wrote stays true from batch to batch. */
+function holdersFor({ prepare, version }: ProgramContext): Holders {
+  const found = known.get(version)
+  if (found && found.size <= KEYS_KEPT) return found
+  const holders = new Holders(prepare)
+  known.set(version, holders)
+  return holders
+}
+
+class Holders {
+  readonly #prepare: ProgramContext['prepare']
+  readonly #projects = new Map<string, Holder>()
+  readonly #keys = new Map<string, KeyHolder | undefined>()
+  readonly #used = new Set<Holder>()
+
+  constructor(prepare: ProgramContext['prepare']) {
+    this.#prepare = prepare
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  key(projectId: string, id: string): KeyHolder | undefined {
+    const name = `${projectId} ${id}`
+    const found = this.#keys.get(name)
+    if (found || this.#keys.has(name)) return found
+    const key = this.#load(projectId, id)
+    this.#keys.set(name, key)
+    return key
+  }
+
+  #load(projectId: string, id: string): KeyHolder | undefined {
+    const select = this.#prepare(KEY)
+    select.setReturnArrays(true)
     const row = select.get(projectId, id) as never as KeyRow | undefined
     if (!row) return undefined
     const [state, epoch, version, limit, credits, fullUntil, ...ofProject] = row
-    const project = projects.get(projectId) ?? holderOf([projectId], ofProject)
-    projects.set(projectId, project)
+    const project = this.#projects.get(projectId) ?? holderOf([projectId], ofProject)
+    this.#projects.set(projectId, project)
     return { ...holderOf([projectId, id], [limit, credits, fullUntil]), project, state, epoch, version }
   }
 
-  function recount(holder: Holder): void {
-    const counted = prepare(holder.where.length === 1 ? COUNT : `${COUNT} and t.key_id = ?`).get(
+  hasRoom(holder: Holder, time: number): boolean {
+    if (holder.credits > 0) return true
+    if (holder.fullUntil !== null && holder.fullUntil > time) return false
+    this.#recount(holder, time)
+    return holder.credits > 0
+  }
+
+  #recount(holder: Holder, time: number): void {
+    const counted = this.#prepare(holder.where.length === 1 ? COUNT : `${COUNT} and t.key_id = ?`).get(
       time,
       ...holder.where,
     )
     const { active, oldest } = counted as { active: number; oldest: number | null }
     holder.credits = Math.max(0, holder.limit! - active)
     holder.fullUntil = holder.credits > 0 ? null : oldest
+    this.#used.add(holder)
   }
 
-  return {
-    key(projectId: string, id: string): KeyHolder | undefined {
-      const name = `${projectId} ${id}`
-      if (!keys.has(name)) keys.set(name, loadKey(projectId, id))
-      return keys.get(name)
-    },
-    hasRoom(holder: Holder): boolean {
-      if (holder.credits > 0) return true
-      if (holder.fullUntil !== null && holder.fullUntil > time) return false
-      recount(holder)
-      return holder.credits > 0
-    },
-    save(): void {
-      for (const holder of [...projects.values(), ...keys.values()]) {
-        if (!holder) continue
-        if (holder.credits === holder.creditsRead && holder.fullUntil === holder.fullUntilRead) continue
-        const target =
-          holder.where.length === 1
-            ? 'projects set credits = ?, full_until = ? where id = ?'
-            : 'api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
-        prepare(`update ${target}`).run(holder.credits, holder.fullUntil, ...holder.where)
-      }
-    },
+  take(holder: Holder): void {
+    holder.credits--
+    this.#used.add(holder)
+  }
+
+  /** The store never has more credits than are left. */
+  store(): void {
+    for (const holder of this.#used) {
+      const least = holder.isAlone ? Math.max(0, holder.credits - AHEAD) : holder.credits
+      const isTrue = least <= holder.creditsStored && holder.creditsStored <= holder.credits
+      if (!isTrue || holder.fullUntil !== holder.fullUntilStored) this.#write(holder, least)
+      holder.isAlone = true
+    }
+    this.#used.clear()
+  }
+
+  #write(holder: Holder, credits: number): void {
+    const target =
+      holder.where.length === 1
+        ? 'projects set credits = ?, full_until = ? where id = ?'
+        : 'api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
+    this.#prepare(`update ${target}`).run(credits, holder.fullUntil, ...holder.where)
+    holder.creditsStored = credits
+    holder.fullUntilStored = holder.fullUntil
   }
 }

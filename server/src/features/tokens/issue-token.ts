@@ -41,22 +41,13 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const { key, scope } = await allowedScope(deps.memory, proved, request)
     const { project_id: projectId, id: keyId, version: keyVersion, token_limit: ownLimit } = key.row
-    const { accessToken, digest } = newToken(deps.random, projectId, deps.memory.storeClock.now())
+    const { accessToken, digest, mapKey } = newToken(deps.random, projectId, deps.memory.storeClock.now())
     const isLimited = ownLimit !== null
     const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, isLimited, digest, scope })
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
       const { epoch, expiresAt } = outcome
-      const row = {
-        project_id: projectId,
-        digest,
-        key_id: keyId,
-        epoch,
-        scope,
-        expires_at: expiresAt,
-        revoked_at: null,
-      }
-      deps.memory.rememberToken(row)
+      deps.memory.rememberIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }
     await deps.memory.freshKey(projectId, keyId)

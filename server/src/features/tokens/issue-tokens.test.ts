@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { eachEngine, type TestStore } from '../../../test/engines.ts'
+import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
-import { type Database, migrate, StoreUnavailable } from '../../platform/database/index.ts'
+import { type Database, migrate, StoreUnavailable, UniqueConflict } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { createApiKeyIn } from '../api-keys/index.ts'
 import { createProjectIn } from '../projects/index.ts'
 import type { IssueItem, IssueOutcome } from './issue.ts'
 import { TokenIssuer } from './issue-tokens.ts'
+import { revokeToken } from './revoke-token.ts'
 import { newToken } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -15,7 +17,15 @@ const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as 
 const START = Date.UTC(2100, 0, 1)
 
 interface Tables {
-  tokens: { digest: Uint8Array; expires_at: number; key_id: string }
+  tokens: {
+    project_id: string
+    digest: Uint8Array
+    expires_at: number
+    key_id: string
+    revoked_at: number | null
+  }
+  api_keys: { id: string; token_limit: number | null }
+  projects: { id: string; token_limit: number; credits: number }
 }
 
 /** The same database, with its issuing transactions counted and, where the test wants it, failing. */
@@ -41,7 +51,45 @@ async function prepared(store: TestStore) {
     db,
     seen,
     issuer,
+    now: () => now,
     advance: (ms: number) => (now += ms),
+    /** Lowers the limit of a project that has no tokens yet. */
+    shrink: (id: string, token_limit: number) =>
+      db.transaction((tx) =>
+        tx
+          .write<Tables>()
+          .updateTable('projects')
+          .set({ token_limit, credits: token_limit })
+          .where('id', '=', id)
+          .execute(),
+      ),
+    async active(id: string) {
+      const rows = await db
+        .read<Tables>()
+        .selectFrom('tokens')
+        .innerJoin('api_keys', 'api_keys.id', 'tokens.key_id')
+        .select('api_keys.token_limit')
+        .where('tokens.project_id', '=', id)
+        .where('tokens.expires_at', '>', now)
+        .where('tokens.revoked_at', 'is', null)
+        .execute()
+      const { credits } = await db
+        .read<Tables>()
+        .selectFrom('projects')
+        .select('credits')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      return { all: rows.length, limited: rows.filter((row) => row.token_limit !== null).length, credits }
+    },
+    async revokeOne(projectId: string) {
+      const [one] = await db
+        .read<Tables>()
+        .selectFrom('tokens')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .execute()
+      if (one) await revokeToken(db, { projectId, digest: one.digest })
+    },
     project: (name: string) => db.transaction((tx) => createProjectIn(deps, tx, { name, actor: ACTOR })),
     async key(projectId: string, token_limit: number | null = null): Promise<() => IssueItem> {
       const { row } = await db.transaction((tx) =>
@@ -189,6 +237,61 @@ eachEngine((engine) => {
     for (let i = 0; i < 5; i++) await together([...times(230, item), ...times(20, stale)])
     expect(await stored()).toHaveLength(1_000)
     expect(new Set(kinds(await together(times(3, item))))).toEqual(new Set(['full']))
+  })
+
+  test('after a batch that failed, as many find room as before', async () => {
+    const { together, project, key, stored } = await open()
+    const item = await key((await project('Club')).id)
+    for (let i = 0; i < 3; i++) await together(times(100, item))
+    const twice = item()
+    await expect(together([...times(50, item), twice, twice])).rejects.toThrow(UniqueConflict)
+    const outcomes = []
+    for (let i = 0; i < 5; i++) outcomes.push(...(await together(times(160, item))))
+    expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(700)
+    expect(await stored()).toHaveLength(1_000)
+  })
+
+  test('however two processes take turns, nobody is refused a place that is free, and none is given twice', async () => {
+    const turns = fc.array(
+      fc.record({
+        by: fc.constantFrom(0, 1),
+        count: fc.integer({ min: 1, max: 12 }),
+        limited: fc.integer({ min: 0, max: 4 }),
+        afterwards: fc.constantFrom('nothing', 'nothing', 'nothing', 'revoke', 'advance'),
+      }),
+      { minLength: 20, maxLength: 30 },
+    )
+    const store = await engine.freshStore()
+    const first = await prepared(store)
+    const second = new TokenIssuer({ db: await store.open(), now: first.now })
+    await fc.assert(
+      fc.asyncProperty(turns, fc.uuid(), async (history, name) => {
+        const { id } = await first.project(name)
+        const [open_, limited] = [await first.key(id), await first.key(id, 40)]
+        await first.shrink(id, 90)
+        for (const { by, count, limited: few, afterwards } of history) {
+          const issuer = [first.issuer, second][by]!
+          const items = [...times(count, open_), ...times(few, limited)]
+          const before = await first.active(id)
+          const outcomes = await Promise.all(items.map((item) => issuer.issue(item)))
+          const issued = kinds(outcomes).filter((kind) => kind === 'issued').length
+          const after = await first.active(id)
+          expect(after.all).toBe(before.all + issued)
+          expect(after.all).toBeLessThanOrEqual(90)
+          expect(after.limited).toBeLessThanOrEqual(40)
+          for (const outcome of outcomes) {
+            if (outcome.status !== 'full') continue
+            expect(outcome.holder === 'project' ? after.all : after.limited).toBe(
+              outcome.holder === 'project' ? 90 : 40,
+            )
+          }
+          expect(after.credits).toBeLessThanOrEqual(90 - after.all)
+          if (afterwards === 'revoke') await first.revokeOne(id)
+          if (afterwards === 'advance') first.advance(300_000)
+        }
+      }),
+      { numRuns: 12 },
+    )
   })
 
   test('a copy of the tables alone issues, too', async () => {

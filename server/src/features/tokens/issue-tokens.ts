@@ -5,8 +5,8 @@ import { issueBatch } from './issue-batch.ts'
 /** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
 const BATCH_MOST = 256
 const LANES = 2
-/** Enough to begin with where the store has nothing to do: it works on these while the others are being read. */
-const BEGIN_WITH = 32
+/** Enough to begin with while others are still being read. */
+const BEGIN_WITH = 64
 /** Beyond this many, callers are told to come back, rather than to pile up in memory. */
 const WAITING_MOST = 10_000
 
@@ -36,7 +36,7 @@ export class TokenIssuer {
       return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#underWay === 0 && this.#waiting.length === BEGIN_WITH) this.#start()
+      if (this.#underWay < LANES && this.#waiting.length === BEGIN_WITH) this.#start()
       // After everything that has already arrived: one batch for all that this turn of the event loop brought.
       else if (this.#waiting.length === 1) setImmediate(() => this.#start())
     })

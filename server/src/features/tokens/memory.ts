@@ -125,8 +125,11 @@ export class Memory {
     return token
   }
 
-  rememberToken(row: TokenRow): void {
-    this.#tokens.set(mapKeyOfDigest(row.digest), this.#slim(row, this.#deps.clock.monotonic()))
+  /** Its ids are those of a key in memory, so each is there once already. */
+  rememberIssued(mapKey: string, issued: Omit<KnownToken, 'revoked' | 'readAt'>): void {
+    const { projectId, keyId, epoch, expiresAt } = issued
+    const [scope, readAt] = [this.#texts.of(issued.scope), this.#deps.clock.monotonic()]
+    this.#tokens.set(mapKey, { projectId, keyId, epoch, scope, expiresAt, revoked: false, readAt })
   }
 
   /** Ids and scopes recur: the same text is held once, not once per token. */

@@ -60,7 +60,10 @@ describe('an access token', () => {
         const [a, b] = [one, other].map((now) => newToken(randomBytes, projectId, now))
         const period = 62 ** 7
         if (one % period < other % period) expect(Buffer.compare(a!.digest, b!.digest)).toBeLessThan(0)
-        for (const { accessToken, ...name } of [a!, b!]) expect(nameOfToken(accessToken)).toEqual(name)
+        for (const { accessToken, mapKey, ...name } of [a!, b!]) {
+          expect(nameOfToken(accessToken)).toEqual(name)
+          expect(mapKey).toBe(mapKeyOf(accessToken))
+        }
       }),
     )
   })

@@ -25,6 +25,8 @@ export const DIGEST_BYTES = TIME_BYTES + 32
 
 export interface NewToken extends TokenName {
   readonly accessToken: string
+  /** What memory finds it by. */
+  readonly mapKey: string
 }
 
 /**
@@ -34,7 +36,8 @@ export interface NewToken extends TokenName {
 export function newToken(random: RandomBytes, projectId: string, now: number): NewToken {
   const routing = projectId.slice(ID_PREFIX.project.length) + timeText(now)
   const accessToken = newCredential(random, CREDENTIAL_PREFIX.access_token, routing)
-  return { accessToken, projectId, digest: digestAt(now, accessToken) }
+  const mapKey = mapKeyOf(accessToken)
+  return { accessToken, projectId, mapKey, digest: digestAt(now, mapKey) }
 }
 
 /** The name of a well-formed token, or null: such a string never reaches the store. */
@@ -42,22 +45,25 @@ export function nameOfToken(accessToken: string): TokenName | null {
   const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH + TIME_LENGTH)
   const time = routing === null ? null : timeIn(routing.slice(ID_LENGTH))
   if (routing === null || time === null) return null
-  return { projectId: ID_PREFIX.project + routing.slice(0, ID_LENGTH), digest: digestAt(time, accessToken) }
+  return {
+    projectId: ID_PREFIX.project + routing.slice(0, ID_LENGTH),
+    digest: digestAt(time, mapKeyOf(accessToken)),
+  }
 }
 
 const TIMES = 62 ** TIME_LENGTH
 
-function digestAt(time: number, accessToken: string): Buffer {
+function digestAt(time: number, mapKey: string): Buffer {
   const digest = Buffer.allocUnsafe(DIGEST_BYTES)
   digest.writeUIntBE(time % TIMES, 0, TIME_BYTES)
-  digest.write(sha256(accessToken, 'binary'), TIME_BYTES, 'latin1')
+  digest.write(mapKey, TIME_BYTES, 'latin1')
   return digest
 }
 
 /** A token as the key of a Map: its SHA-256 alone. */
-export const mapKeyOf = (accessToken: string): string => sha256(accessToken, 'base64')
+export const mapKeyOf = sha256
 export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('base64')
+  Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('latin1')
 
 /** `expires_at` is the whole second of issuing and 900. */
 export const expiryOf = (issuedAtMs: number): number => Math.floor(issuedAtMs / 1000) * 1000 + LIFETIME_MS

@@ -1,7 +1,8 @@
 /**
  * A bounded map that forgets what was not used lately. Two plain maps instead of a linked list: when the young one is
- * full it becomes the old one, and what is found in the old one moves back. A hit costs one look-up; at least `kept`
- * entries are held, and never more than twice as many.
+ * full it becomes the old one, and what is found in the old one moves back. A hit costs one look-up, and so does what is
+ * new: what the old one may still say of it is never asked again, since the young one is asked first and replaces it. At
+ * least `kept` entries are held, and never more than twice as many.
  */
 export class TwoGenerations<Value> {
   #young = new Map<string, Value>()
@@ -31,7 +32,6 @@ export class TwoGenerations<Value> {
       this.#old = this.#young
       this.#young = new Map()
     }
-    this.#old.delete(key)
     this.#young.set(key, value)
   }
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
 import { openDatabase, type SqliteDatabase, StoreUnavailable, UniqueConflict } from '../index.ts'
@@ -196,10 +196,49 @@ function program(name: string, body: string): URL {
   const file = join(temporaryFolder(), `${name}.mjs`)
   writeFileSync(
     file,
-    `export const run = ({ prepare }, input) => { ${body.includes('return') || body.includes(';') ? body : `return ${body}`} }`,
+    `export const run = ({ prepare, version }, input) => { ${body.includes('return') || body.includes(';') ? body : `return ${body}`} }`,
   )
   return pathToFileURL(file)
 }
+
+describe('the log of SQLite', () => {
+  const fileAlone = (folder: string): number => {
+    const copy = join(temporaryFolder(), 'jeton.db')
+    copyFileSync(join(folder, 'jeton.db'), copy)
+    const database = new DatabaseSync(copy)
+    try {
+      return (database.prepare('select count(*) as n from things').get() as { n: number }).n
+    } catch {
+      // Not even the table has been moved yet.
+      return 0
+    } finally {
+      database.close()
+    }
+  }
+
+  test('is moved into the file while writing goes on, and without the writer', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const add = program('add', `${INSERT} add.run(input, 0);`)
+    for (let i = 0; i < 100; i++) await db.runProgram(add, `a${i}`)
+    await vi.waitUntil(() => fileAlone(folder) >= 32, { timeout: 10_000 })
+    await db.runProgram(add, 'b')
+    expect(await idsIn(db)).toHaveLength(101)
+  })
+
+  test('is moved by the writer itself where nobody else does, and begins anew', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const large = program(
+      'large',
+      `${INSERT} for (let i = 0; i < 2000; i++) add.run(input + 'x'.repeat(4000) + i, 0);`,
+    )
+    // Fewer than what wakes the other thread, each with thousands of pages.
+    for (let i = 0; i < 24; i++) await db.runProgram(large, `a${i}`)
+    expect(statSync(join(folder, 'jeton.db-wal')).size).toBeLessThan(150_000_000)
+    expect(fileAlone(folder)).toBeGreaterThan(20_000)
+  })
+})
 
 describe('a program inside the SQLite thread', () => {
   test('is one transaction: all of it is there afterwards, and its output comes back', async () => {
@@ -243,6 +282,63 @@ describe('a program inside the SQLite thread', () => {
     goOn.open()
     expect(await count).toEqual({ n: 1 })
     await writing
+  })
+
+  describe('is told whether the store is as it left it', () => {
+    const VERSIONS = `globalThis.versions ??= []; const seen = versions.indexOf(version); versions.push(version);`
+
+    /** Whether the program is told so at its next run. */
+    async function prepared() {
+      const folder = temporaryFolder()
+      const db = await openThings(folder)
+      const mark = program(
+        'mark',
+        `${INSERT} ${VERSIONS} add.run('m' + versions.length, 0); return seen >= 0`,
+      )
+      const isTheSame = () => db.runProgram<null, boolean>(mark, null)
+      await isTheSame()
+      expect(await isTheSame()).toBe(true)
+      return { db, folder, isTheSame }
+    }
+
+    test('not after another process has written', async () => {
+      const { folder, isTheSame } = await prepared()
+      const other = new DatabaseSync(join(folder, 'jeton.db'))
+      other.exec(`insert into things (id, n) values ('other', 0)`)
+      other.close()
+      expect(await isTheSame()).toBe(false)
+      expect(await isTheSame()).toBe(true)
+    })
+
+    test('not after a transaction of the same process', async () => {
+      const { db, isTheSame } = await prepared()
+      await db.transaction((tx) => insert(tx, 'a'))
+      expect(await isTheSame()).toBe(false)
+      expect(await isTheSame()).toBe(true)
+    })
+
+    test('not after another program', async () => {
+      const { db, isTheSame } = await prepared()
+      await db.runProgram(program('another', `${INSERT} add.run('a', 0);`), null)
+      expect(await isTheSame()).toBe(false)
+    })
+
+    test('not after it has failed itself', async () => {
+      const { db, isTheSame } = await prepared()
+      await db.transaction((tx) => insert(tx, 'm4'))
+      expect(await isTheSame()).toBe(false)
+      await expect(isTheSame()).rejects.toThrow(UniqueConflict)
+      expect(await isTheSame()).toBe(false)
+    })
+
+    test('after others have read, or looked at the log', async () => {
+      const { db, folder, isTheSame } = await prepared()
+      await idsIn(db)
+      const other = new DatabaseSync(join(folder, 'jeton.db'))
+      other.exec('select * from things; pragma wal_checkpoint(passive)')
+      expect(await isTheSame()).toBe(true)
+      other.close()
+    })
   })
 
   test('of a module that does not exist is an error, and the writer goes on', async () => {

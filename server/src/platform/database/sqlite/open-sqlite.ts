@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
 import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
+import { Checkpointer } from './checkpointer.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
 
@@ -68,6 +69,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
   makeFolder(folder)
   const file = join(folder, 'jeton.db')
   const { writer, reader } = await openConnections(file)
+  const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
   const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
   const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
@@ -94,6 +96,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
         }
         return work(tx as never as Transaction)
       })
+      checkpointer.noteCommit()
       for (const topic of woken) {
         wakes.emit(topic)
         relay?.send(topic)
@@ -108,6 +111,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
         return await writer.send({ kind: 'program', module: module.href, input })
       } finally {
         mutex.leave()
+        checkpointer.noteCommit()
       }
     },
     onWake(topic, heard) {
@@ -117,7 +121,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
     async close() {
       // Waits for the transaction under way, but not for ever; what comes after fails.
       await mutex.acquire(TURN_WITHIN_MS).catch(() => undefined)
-      await reader.close()
+      await Promise.all([reader.close(), checkpointer.close()])
       await writer.close()
       mutex.release()
     },

@@ -30,9 +30,14 @@ export type ThreadReply =
       readonly error: { message: string; errcode: number | undefined; stack: string | undefined }
     }
 
-/** What a program gets: statements by their text, prepared once. */
 export interface ProgramContext {
+  /** Statements by their text, prepared once. */
   prepare(sql: string): StatementSync
+  /**
+   * The same as at its last run where nothing has been written since, by whichever process, but by the program itself: what
+   * it then knew of the store is still true. Else another one.
+   */
+  readonly version: object
 }
 
 type Program = (context: ProgramContext, input: unknown) => unknown
@@ -45,12 +50,16 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
   if (!readOnly) {
     database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-    // Checkpoints stall the writer: fewer and larger ones, on this thread and never on the event loop.
-    database.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
+    // By then another thread has moved nearly all of it: see `checkpointer.ts`.
+    database.exec('pragma wal_autocheckpoint = 16000; pragma cache_size = -16000')
   }
 
   const statements = new Map<string, StatementSync>()
   const programs = new Map<string, Program>()
+  let version = {}
+  let writtenByOthers = 0
+  /** The program that alone has written to this connection since `version` began. */
+  let writer: string | undefined
   let isPressed = false
 
   /**
@@ -85,14 +94,24 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     return { rows: [], changes: Number(statement.run(...parameters).changes) }
   }
 
+  /** Within a transaction, so that nobody else can write until its end. */
+  function versionFor(module: string): object {
+    const { data_version: others } = prepare('pragma data_version').get() as { data_version: number }
+    if (module !== writer || others !== writtenByOthers) version = {}
+    writer = module
+    writtenByOthers = others
+    return version
+  }
+
   async function program(module: string, input: unknown): Promise<unknown> {
     const run = programs.get(module) ?? (await load(module))
     beginImmediate(database)
     try {
-      const output = run({ prepare }, input)
+      const output = run({ prepare, version: versionFor(module) }, input)
       database.exec('commit')
       return output
     } catch (error) {
+      writer = undefined
       if (database.isTransaction) database.exec('rollback')
       throw error
     }
@@ -107,6 +126,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   function answer(request: ThreadRequest): unknown {
     switch (request.kind) {
       case 'query':
+        writer = undefined
         return query(request.sql, request.parameters)
       case 'begin':
         return beginImmediate(database)
