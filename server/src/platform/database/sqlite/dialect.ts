@@ -11,10 +11,17 @@ import {
 import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './connection.ts'
+import type { QueryReply } from './thread.ts'
 
 /** A small buffer is a window into a pool, and a message would carry the whole pool, 8 KB for each digest. */
 const alone = (value: unknown): unknown =>
   value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value
+
+function named<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
+  return row as Row
+}
 
 /** With the wait for a lock of another process (5 s) still within seconds; more than that many transactions take. */
 export const TURN_WITHIN_MS = 4_000
@@ -46,11 +53,11 @@ class Connection implements DatabaseConnection {
   }
 
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    const { rows, changes } = await this.#thread.send<{ rows: Row[]; changes: number }>(
+    const { columns, rows, changes } = await this.#thread.send<QueryReply>(
       { kind: 'query', sql, parameters: parameters.map(alone) as never },
       this.#silenceMs,
     )
-    return { rows, numAffectedRows: BigInt(changes) }
+    return { rows: rows.map((values) => named<Row>(columns, values)), numAffectedRows: BigInt(changes) }
   }
 
   // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
@@ -200,6 +201,19 @@ function program(name: string, body: string): URL {
   )
   return pathToFileURL(file)
 }
+
+describe('a query on SQLite', () => {
+  test('has the columns that its table has by now, also where it was asked before', async () => {
+    const db = await openThings()
+    await db.transaction((tx) => insert(tx, 'a'))
+    const all = () => db.read<{ things: object }>().selectFrom('things').selectAll().execute()
+    expect(await all()).toEqual([{ id: 'a', n: 0, bytes: null }])
+    await db.transaction((tx) => sql`alter table things rename column n to m`.execute(tx.write()))
+    expect(await all()).toEqual([{ id: 'a', m: 0, bytes: null }])
+    await db.transaction((tx) => sql`alter table things add column more text`.execute(tx.write()))
+    expect(await all()).toEqual([{ id: 'a', m: 0, bytes: null, more: null }])
+  })
+})
 
 describe('the log of SQLite', () => {
   const fileAlone = (folder: string): number => {
