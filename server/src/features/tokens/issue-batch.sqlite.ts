@@ -1,4 +1,5 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
+import { ownText } from '../../platform/own-text.ts'
 import type { IssueOutcome } from './issue.ts'
 import { type IssueMessage, packOutcomes, type UnpackedInput, unpackInput } from './issue-message.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
@@ -85,9 +86,11 @@ const holderOf = (where: readonly string[], [limit, credits, fullUntil]: Limit):
 
 /**
  * Of the places that are left, the store is told of so many fewer where nobody else writes: then their row is written once
- * for so many tokens, instead of for each batch. Who comes next, or comes after a crash, finds too few and counts the sooner.
+ * for so many tokens, instead of for each batch. Who comes next, or comes after a crash, finds too few and counts the sooner;
+ * so of few places few are held back.
  */
-const AHEAD = 32
+const AHEAD_MOST = 32
+const ahead = (credits: number): number => Math.min(AHEAD_MOST, credits >> 3)
 /** Bounds the memory; beyond it, what is known is read anew. */
 const KEYS_KEPT = 20_000
 
@@ -120,8 +123,9 @@ class Holders {
     const name = `${projectId} ${id}`
     const found = this.#keys.get(name)
     if (found || this.#keys.has(name)) return found
-    const key = this.#load(projectId, id)
-    this.#keys.set(name, key)
+    // Not pieces of the batch that they came in: that would be kept with them.
+    const key = this.#load(ownText(projectId), ownText(id))
+    this.#keys.set(ownText(name), key)
     return key
   }
 
@@ -162,7 +166,7 @@ class Holders {
   /** The store never has more credits than are left. */
   store(): void {
     for (const holder of this.#used) {
-      const least = holder.isAlone ? Math.max(0, holder.credits - AHEAD) : holder.credits
+      const least = holder.isAlone ? holder.credits - ahead(holder.credits) : holder.credits
       const isTrue = least <= holder.creditsStored && holder.creditsStored <= holder.credits
       if (!isTrue || holder.fullUntil !== holder.fullUntilStored) this.#write(holder, least)
       holder.isAlone = true

@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { StoreUnavailable, UniqueConflict } from '../database.ts'
@@ -53,9 +52,6 @@ export class SqliteConnection {
   }
 
   static async open(data: Omit<ThreadData, 'isJetonThread'>): Promise<SqliteConnection> {
-    // What this process has compiled so far, the thread's own module included, is there for the thread: without it a
-    // first start would load the type stripper once per thread, 17 MB each.
-    flushCompileCache()
     const workerData: ThreadData = { ...data, isJetonThread: true }
     const worker = new Worker(sibling(import.meta.url, './thread'), { workerData })
     const connection = new SqliteConnection(worker)

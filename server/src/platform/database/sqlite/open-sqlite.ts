@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { userInfo } from 'node:os'
 import { join, relative } from 'node:path'
 import { Kysely, sql } from 'kysely'
@@ -35,6 +36,9 @@ function makeFolder(folder: string): void {
 async function openConnections(
   file: string,
 ): Promise<{ writer: SqliteConnection; reader: SqliteConnection }> {
+  // What this process has compiled so far, the thread's own module included, is there for the threads: without it a first
+  // start would load the type stripper once per thread, 17 MB each.
+  flushCompileCache()
   try {
     const writer = await SqliteConnection.open({ file, readOnly: false })
     chmodSync(file, 0o600)
@@ -85,6 +89,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
     now,
     async transaction(work, options) {
       const woken = new Set<string>()
+      await checkpointer.keepPace()
       const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
         const tx = {
           read: () => kysely,
@@ -106,6 +111,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, folder: string):
     snapshot: (work) => readSnapshot(file, work),
     /** A whole transaction by one message: the thread need not wait for us between two of them. */
     async runProgram(module, input) {
+      await checkpointer.keepPace()
       await mutex.share(TURN_WITHIN_MS)
       try {
         return await writer.send({ kind: 'program', module: module.href, input })

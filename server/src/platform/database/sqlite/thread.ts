@@ -74,16 +74,16 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   if (!readOnly) {
     database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
     // By then another thread has moved nearly all of it: see `checkpointer.ts`.
-    database.exec('pragma wal_autocheckpoint = 16000; pragma cache_size = -16000')
+    database.exec('pragma wal_autocheckpoint = 8000; pragma cache_size = -16000')
   }
 
   const statements = new Map<string, StatementSync>()
   const queries = new Map<string, Query>()
   const programs = new Map<string, Program>()
-  let version = {}
-  let writtenByOthers = 0
-  /** The program that alone has written to this connection since `version` began. */
-  let writer: string | undefined
+  /** The program that was the last to write here, with what it was told, and what others had written by then. */
+  let last:
+    | { readonly module: string; readonly version: object; readonly writtenByOthers: number }
+    | undefined
   let isPressed = false
 
   /**
@@ -117,24 +117,25 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     return { columns, rows, changes: rows.length }
   }
 
-  /** Within a transaction, so that nobody else can write until its end. */
-  function versionFor(module: string): object {
-    const { data_version: others } = prepare('pragma data_version').get() as { data_version: number }
-    if (module !== writer || others !== writtenByOthers) version = {}
-    writer = module
-    writtenByOthers = others
-    return version
-  }
+  const changesByOthers = (): number =>
+    (prepare('pragma data_version').get() as { data_version: number }).data_version
+  const changesHere = (): number => (prepare('select total_changes() as n').get() as { n: number }).n
 
   async function program(module: string, input: unknown): Promise<unknown> {
     const run = programs.get(module) ?? (await load(module))
     beginImmediate(database)
     try {
-      const output = run({ prepare, version: versionFor(module) }, input)
+      // Within the transaction, so that nobody else can write until its end.
+      const writtenByOthers = changesByOthers()
+      const writtenHere = changesHere()
+      const isAsItWas = last?.module === module && last.writtenByOthers === writtenByOthers
+      const version = isAsItWas ? last!.version : {}
+      const output = run({ prepare, version }, input)
       database.exec('commit')
+      if (changesHere() > writtenHere) last = { module, version, writtenByOthers }
       return output
     } catch (error) {
-      writer = undefined
+      last = undefined
       if (database.isTransaction) database.exec('rollback')
       throw error
     }
@@ -149,7 +150,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   function answer(request: ThreadRequest): unknown {
     switch (request.kind) {
       case 'query':
-        writer = undefined
+        last = undefined
         return query(request.sql, request.parameters)
       case 'begin':
         return beginImmediate(database)
