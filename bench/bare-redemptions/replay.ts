@@ -18,7 +18,7 @@ interface Bare {
 function bareSqlite(folder: string): Bare {
   const db = new DatabaseSync(join(folder, 'jeton.db'))
   db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-  db.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -16000')
+  db.exec('pragma wal_autocheckpoint = 8000; pragma cache_size = -16000')
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     const known = prepared.get(sql) ?? db.prepare(sql)
