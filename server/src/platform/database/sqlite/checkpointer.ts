@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import { SqliteConnection } from './connection.ts'
+import { CLOSE_WITHIN_MS, SqliteConnection } from './connection.ts'
 
 /** So many that it is seldom, and so few that little is left for the writer. */
 const COMMITS = 32
@@ -9,7 +9,6 @@ const LOG_LEAST = 4 * 1024 * 1024
 /** The writer is so many commits ahead at most of what is being moved: else, on a slow disk, the log would outgrow everything. */
 const AHEAD_MOST = 64
 const PACE_WITHIN_MS = 1_000
-const CLOSE_WITHIN_MS = 5_000
 
 /** Waits for it, but not for ever. */
 async function within(ms: number, work: Promise<void> | undefined): Promise<void> {

@@ -20,7 +20,7 @@ const UNAVAILABLE = new Set([5, 6, 7, 8, 10, 13, 14, 15])
 /** Beyond this many unanswered, callers are told to come back, rather than to pile up in memory. */
 const UNANSWERED_MOST = 10_000
 /** Closing waits no longer than this for a thread that does not answer. */
-const CLOSE_WITHIN_MS = 5_000
+export const CLOSE_WITHIN_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
 
 function translate(error: {
