@@ -133,7 +133,7 @@ export async function compose(parts: Parts): Promise<Service> {
     uses,
     issuer: new TokenIssuer({ db, now: () => memory.storeClock.now() }),
     projectName: async (id) => (await requireProject(db, id)).name,
-    countTokens: (reader, projectIds) => countActiveTokens(reader, memory.storeClock.now(), projectIds),
+    countTokens: (projectIds) => countActiveTokens(db, memory.storeClock.now(), projectIds),
     async markContents(tx, projectId) {
       await markKeysDeleted(tx, projectId)
       await markDestinationsDeleted(tx, projectId)

@@ -4,7 +4,7 @@ import { removeEventsOfProject } from '../features/events/index.ts'
 import { forgetOldKeys } from '../features/idempotency/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
-import { deleteTokensOfProject, removeOldTokens } from '../features/tokens/index.ts'
+import { removeOldTokens } from '../features/tokens/index.ts'
 import {
   deleteDestinationsOfProject,
   forgetPreviousSecrets,
@@ -37,7 +37,6 @@ export async function removeOld({ db, refusals, retention }: Deps, now: number):
     await db.transaction(async (tx) => {
       await deleteDestinationsOfProject(tx, id)
       await deleteLoyaltyOfProject(tx, id)
-      await deleteTokensOfProject(tx, id)
       await deleteKeysOfProject(tx, id)
       await refusals.forgetProject(tx, id)
       await deleteProjectRow(tx, id)

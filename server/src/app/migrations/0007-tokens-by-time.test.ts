@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { createApiKeyIn } from '../../features/api-keys/index.ts'
@@ -37,7 +38,15 @@ eachEngine((engine) => {
       const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, isLimited: true }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
-    expect([await issue(), await issue()]).toEqual(['issued', 'full'])
+    // As the program of that time left it: it cannot be run on a store of today, nor today's on that one.
+    await db.transaction(async (tx) => {
+      const write = tx.write<never>()
+      await sql`insert into tokens (project_id, digest, key_id, epoch, scope, expires_at)
+        values (${project.id}, ${Buffer.alloc(32)}, ${key.id}, 1, 'vouchers', ${Date.now() + 600_000})`.execute(
+        write,
+      )
+      await sql`update api_keys set credits = 0, full_until = ${Date.now() + 600_000}`.execute(write)
+    })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
     expect([await issue(), await issue()]).toEqual(['issued', 'full'])
   })

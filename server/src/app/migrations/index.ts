@@ -8,6 +8,7 @@ import { byteOrder } from './0006-byte-order.ts'
 import { tokensByTime } from './0007-tokens-by-time.ts'
 import { waitingEvents } from './0008-waiting-events.ts'
 import { issue } from './0009-issue.ts'
+import { tokensInOrder } from './0010-tokens-in-order.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokensByTime,
   waitingEvents,
   issue,
+  tokensInOrder,
 ]

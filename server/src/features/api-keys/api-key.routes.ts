@@ -95,7 +95,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   const path = '/management/v1/projects/:project_id/api-keys'
 
   async function activeTokens(projectId: string): Promise<(key: ApiKeyRow) => number> {
-    const counts = await deps.countTokens(deps.db, [projectId])
+    const counts = await deps.countTokens([projectId])
     const byKey = new Map(counts.map(({ key_id, count }) => [key_id, count]))
     return (key) => byKey.get(key.id) ?? 0
   }

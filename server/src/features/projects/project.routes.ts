@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
 import {
   type App,
   filterField,
@@ -22,7 +22,6 @@ import { requireProject } from './require-project.ts'
 
 /** Active tokens of the projects, one row per key that has some. */
 export type CountTokens = (
-  reader: Reader,
   projectIds: readonly string[],
 ) => Promise<readonly { project_id: string; key_id: string; count: number }[]>
 
@@ -50,13 +49,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   const tags = ['projects']
 
   async function withTokens(rows: readonly ProjectRow[]) {
-    const counts =
-      rows.length === 0
-        ? []
-        : await deps.countTokens(
-            deps.db,
-            rows.map((row) => row.id),
-          )
+    const counts = rows.length === 0 ? [] : await deps.countTokens(rows.map((row) => row.id))
     const sums = new Map<string, number>()
     for (const { project_id, count } of counts) sums.set(project_id, (sums.get(project_id) ?? 0) + count)
     return rows.map((row) => projectView(row, sums.get(row.id) ?? 0))

@@ -10,7 +10,6 @@ export { tokenRoutes } from './token.routes.ts'
 export {
   countActiveTokens,
   countAllActiveTokens,
-  deleteTokensOfProject,
   findTokens,
   TOKENS_REVOKED,
   type TokenRow,

@@ -9,7 +9,9 @@ import { createApiKeyIn } from '../api-keys/index.ts'
 import { createProjectIn } from '../projects/index.ts'
 import type { IssueItem, IssueOutcome } from './issue.ts'
 import { TokenIssuer } from './issue-tokens.ts'
+import { removeOldTokens } from './janitor.worker.ts'
 import { revokeToken } from './revoke-token.ts'
+import { countActiveTokens, listActiveTokens } from './token.store.ts'
 import { newToken } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -24,6 +26,7 @@ interface Tables {
     key_id: string
     revoked_at: number | null
   }
+  token_counts: { n: number }
   api_keys: { id: string; token_limit: number | null }
   projects: { id: string; token_limit: number; credits: number }
 }
@@ -257,7 +260,7 @@ eachEngine((engine) => {
         by: fc.constantFrom(0, 1),
         count: fc.integer({ min: 1, max: 12 }),
         limited: fc.integer({ min: 0, max: 4 }),
-        afterwards: fc.constantFrom('nothing', 'nothing', 'nothing', 'revoke', 'advance'),
+        afterwards: fc.constantFrom('nothing', 'nothing', 'second', 'revoke', 'revoke', 'minutes', 'remove'),
       }),
       { minLength: 20, maxLength: 30 },
     )
@@ -287,7 +290,16 @@ eachEngine((engine) => {
           }
           expect(after.credits).toBeLessThanOrEqual(90 - after.all)
           if (afterwards === 'revoke') await first.revokeOne(id)
-          if (afterwards === 'advance') first.advance(300_000)
+          if (afterwards === 'second') first.advance(1_000)
+          if (afterwards === 'minutes') first.advance(300_000)
+          if (afterwards === 'remove') await removeOldTokens(first.db, first.now())
+          const { all, limited: ofLimited } = await first.active(id)
+          const counts = await countActiveTokens(first.db, first.now(), [id])
+          const countOf = (keyId: string) => counts.find(({ key_id }) => key_id === keyId)?.count ?? 0
+          expect([countOf(open_().keyId), countOf(limited().keyId)]).toEqual([all - ofLimited, ofLimited])
+          const page = { limit: 100, offset: 0 } as never
+          const listed = await listActiveTokens(first.db, { projectId: id, now: first.now() }, page)
+          expect([listed.rows.length, listed.total]).toEqual([all, all])
         }
       }),
       { numRuns: 12 },
@@ -299,6 +311,24 @@ eachEngine((engine) => {
     if (db.engine === 'postgres') await db.runSql((pg) => pg.send('drop function jeton_issue'))
     const item = await key((await project('Club')).id)
     expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'issued'])
+  })
+
+  test('of tokens that are gone nothing is left, and their places are given once, also to a clock that is behind', async () => {
+    const { db, together, advance, now, project, key, shrink } = await open()
+    const { id } = await project('Club')
+    await shrink(id, 3)
+    const item = await key(id)
+    await together([item()])
+    advance(1_000)
+    await together([item()])
+    advance(20 * 60_000)
+    expect(await removeOldTokens(db, now())).toBe(2)
+    if (db.engine === 'sqlite')
+      expect(await db.read<Tables>().selectFrom('token_counts').selectAll().execute()).toEqual([])
+    advance(-30 * 60_000)
+    expect(kinds(await together([item()]))).toEqual(['issued'])
+    advance(1_000)
+    expect(kinds(await together(times(5, item)))).toEqual(['issued', 'issued', 'full', 'full', 'full'])
   })
 
   test('time never goes back for the store, even if the process that issues is behind', async () => {

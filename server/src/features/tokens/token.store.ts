@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { countUpTo, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { type JoinBuilder, sql } from 'kysely'
+import { COUNT_TO, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
 import { LIFETIME_MS, type TokenName } from './token.ts'
@@ -14,8 +14,21 @@ export interface TokenRow {
   revoked_at: number | null
 }
 
+/** How many active tokens a key was given in one second, of which epoch: on SQLite, of seconds that are over. */
+interface TokenCountRow {
+  project_id: string
+  expires_at: number
+  key_id: string
+  epoch: number
+  n: number
+}
+
 export interface TokenTables extends ApiKeyTables {
   tokens: TokenRow
+  /** Only on SQLite, as is the next: tokens of a project do not lie together there. */
+  token_counts: TokenCountRow
+  /** The last second that is counted, in one row. */
+  tokens_counted: { expires_at: number }
 }
 
 /** Topic of the wake-up after a token was revoked. */
@@ -37,17 +50,18 @@ export async function findTokens(reader: Reader, names: readonly TokenName[]): P
     .execute()
 }
 
+const ofTheEpoch = (join: JoinBuilder<TokenTables, 'api_keys' | 'tokens'>) =>
+  join
+    .onRef('api_keys.project_id', '=', 'tokens.project_id')
+    .onRef('api_keys.id', '=', 'tokens.key_id')
+    .onRef('api_keys.epoch', '=', 'tokens.epoch')
+
 /** Active by the state of the store: not expired, not revoked, of its key's epoch. */
 const activeTokens = (reader: Reader, now: number) =>
   reader
     .read<TokenTables>()
     .selectFrom('tokens')
-    .innerJoin('api_keys', (join) =>
-      join
-        .onRef('api_keys.project_id', '=', 'tokens.project_id')
-        .onRef('api_keys.id', '=', 'tokens.key_id')
-        .onRef('api_keys.epoch', '=', 'tokens.epoch'),
-    )
+    .innerJoin('api_keys', ofTheEpoch)
     .where('tokens.expires_at', '>', now)
     .where('tokens.revoked_at', 'is', null)
 
@@ -58,17 +72,40 @@ export interface TokenCount {
   readonly oldest_expires_at: number
 }
 
+/** Tokens that have not expired and are not revoked, whatever has become of their keys: how many, by second, key and epoch. */
+function numbersOf(db: Database, now: number, projectIds: readonly string[]) {
+  const columns = ['project_id', 'expires_at', 'key_id', 'epoch'] as const
+  const each = db
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .select([...columns, sql<number>`1`.as('n')])
+    .where('project_id', 'in', projectIds)
+    .where('revoked_at', 'is', null)
+  if (db.engine === 'postgres') return each.where('expires_at', '>', now)
+  const since = sql<number>`max(${now}, coalesce((select expires_at from tokens_counted), 0))`
+  const counted = db
+    .read<TokenTables>()
+    .selectFrom('token_counts')
+    .select([...columns, 'n'])
+    .where('project_id', 'in', projectIds)
+    .where('expires_at', '>', now)
+    .where('n', '>', 0)
+  return each.where('expires_at', '>', since).unionAll(counted)
+}
+
 export const countActiveTokens = (
-  reader: Reader,
+  db: Database,
   now: number,
   projectIds: readonly string[],
 ): Promise<TokenCount[]> =>
-  activeTokens(reader, now)
-    .where('tokens.project_id', 'in', projectIds)
+  db
+    .read<TokenTables>()
+    .selectFrom(numbersOf(db, now, projectIds).as('tokens'))
+    .innerJoin('api_keys', ofTheEpoch)
     .select((eb) => [
       'tokens.project_id',
       'tokens.key_id',
-      eb.fn.countAll<number>().as('count'),
+      eb.fn.sum<number>('tokens.n').as('count'),
       eb.fn.min('tokens.expires_at').as('oldest_expires_at'),
     ])
     .groupBy(['tokens.project_id', 'tokens.key_id'])
@@ -82,13 +119,22 @@ export async function countAllActiveTokens(reader: Reader, now: number): Promise
 }
 
 export async function listActiveTokens(
-  reader: Reader,
+  db: Database,
   filter: { projectId: string; keyId?: string | undefined; now: number },
   page: Page,
 ): Promise<Rows<TokenRow & { client_id: string }>> {
-  let query = activeTokens(reader, filter.now).where('tokens.project_id', '=', filter.projectId)
+  let query = activeTokens(db, filter.now).where('tokens.project_id', '=', filter.projectId)
   if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
-  const total = await countUpTo(reader, query)
+  const counts = await countActiveTokens(db, filter.now, [filter.projectId])
+  const total = counts.reduce(
+    (sum, { key_id, count }) => sum + (key_id === (filter.keyId ?? key_id) ? count : 0),
+    0,
+  )
+  // Else all tokens of everybody would be looked through.
+  if (db.engine === 'sqlite')
+    query = query.where('tokens.expires_at', 'in', (eb) =>
+      eb.selectFrom(numbersOf(db, filter.now, [filter.projectId]).as('seconds')).select('seconds.expires_at'),
+    )
   const rows = await query
     .selectAll('tokens')
     .select('api_keys.client_id')
@@ -97,7 +143,7 @@ export async function listActiveTokens(
     .limit(page.limit + 1)
     .offset(page.offset)
     .execute()
-  return { rows, total }
+  return { rows, total: Math.min(total, COUNT_TO) }
 }
 
 export const findTokenByDigestRange = (
@@ -181,8 +227,4 @@ export async function deleteOldTokens(
       .executeTakeFirst()
     return Number(numDeletedRows)
   })
-}
-
-export async function deleteTokensOfProject(tx: Transaction, projectId: string): Promise<void> {
-  await sql`delete from tokens where project_id = ${projectId}`.execute(tx.write<TokenTables>())
 }

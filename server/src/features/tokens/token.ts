@@ -11,7 +11,8 @@ import {
   timeText,
 } from '../../platform/secrets.ts'
 
-export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * 1000
+export const SECOND_MS = 1000
+export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * SECOND_MS
 
 /** What the store finds a token by. */
 export interface TokenName {
@@ -66,11 +67,12 @@ export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): stri
   Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('latin1')
 
 /** `expires_at` is the whole second of issuing and 900. */
-export const expiryOf = (issuedAtMs: number): number => Math.floor(issuedAtMs / 1000) * 1000 + LIFETIME_MS
+export const expiryOf = (issuedAtMs: number): number =>
+  Math.floor(issuedAtMs / SECOND_MS) * SECOND_MS + LIFETIME_MS
 
 /** What is left, rounded up: an active token always has at least one second. */
 export const secondsLeft = (expiresAtMs: number, nowMs: number): number =>
-  Math.ceil((expiresAtMs - nowMs) / 1000)
+  Math.ceil((expiresAtMs - nowMs) / SECOND_MS)
 
 /** `Retry-After` of a full project or key: at least a second, since a caller that comes back at once would find nothing changed. */
 export const secondsUntilFree = (freeAtMs: number, nowMs: number): number =>

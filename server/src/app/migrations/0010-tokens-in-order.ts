@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../platform/database/index.ts'
+
+/**
+ * On SQLite a row is written with its whole page. Tokens now lie in the order in which they were issued, whoever they belong
+ * to: a batch of many projects is a few pages instead of one for each token. What a project can no longer be counted by, its
+ * place in the table, is counted once for all: once a second has passed, how many each key got in it (`token_counts`, up to
+ * and with the second `tokens_counted`). Those of the second under way are counted where they lie.
+ *
+ * On PostgreSQL rows lie in the order in which they come, and only changes are written.
+ */
+export const tokensInOrder: Migration = {
+  name: '0010-tokens-in-order',
+  async up(db, types) {
+    if (types.bytes !== 'blob') return
+    await db.schema.dropIndex('tokens_expiry').execute()
+    await db.schema.dropIndex('tokens_revoked').execute()
+    await db.schema.alterTable('tokens').renameTo('tokens_before').execute()
+    await db.schema
+      .createTable('tokens')
+      .addColumn('project_id', 'text', (c) => c.notNull())
+      .addColumn('digest', 'blob', (c) => c.notNull())
+      .addColumn('key_id', 'text', (c) => c.notNull())
+      .addColumn('epoch', 'bigint', (c) => c.notNull())
+      .addColumn('scope', 'text', (c) => c.notNull())
+      .addColumn('expires_at', 'bigint', (c) => c.notNull())
+      .addColumn('revoked_at', 'bigint')
+      .addPrimaryKeyConstraint('tokens_pk', ['digest', 'project_id'])
+      .modifyEnd(sql`without rowid`)
+      .execute()
+    await sql`insert into tokens select * from tokens_before order by digest, project_id`.execute(db)
+    await db.schema.dropTable('tokens_before').execute()
+    await db.schema.createIndex('tokens_expiry').on('tokens').columns(['expires_at', 'digest']).execute()
+    await db.schema
+      .createIndex('tokens_revoked')
+      .on('tokens')
+      .column('revoked_at')
+      .where(sql.ref('revoked_at'), 'is not', null)
+      .execute()
+
+    await db.schema
+      .createTable('token_counts')
+      .addColumn('project_id', 'text', (c) => c.notNull())
+      .addColumn('expires_at', 'bigint', (c) => c.notNull())
+      .addColumn('key_id', 'text', (c) => c.notNull())
+      .addColumn('epoch', 'bigint', (c) => c.notNull())
+      .addColumn('n', 'bigint', (c) => c.notNull())
+      .addPrimaryKeyConstraint('token_counts_pk', ['project_id', 'expires_at', 'key_id', 'epoch'])
+      .modifyEnd(sql`without rowid`)
+      .execute()
+    await db.schema
+      .createTable('tokens_counted')
+      .addColumn('expires_at', 'bigint', (c) => c.notNull().primaryKey())
+      .execute()
+    // However a token is revoked, it no longer counts; one that is not counted yet never will be.
+    await sql`create trigger tokens_revoke after update of revoked_at on tokens
+      when old.revoked_at is null and new.revoked_at is not null
+      begin
+        update token_counts set n = n - 1 where project_id = new.project_id and expires_at = new.expires_at
+          and key_id = new.key_id and epoch = new.epoch;
+      end`.execute(db)
+    // Only what has expired is removed, and what has expired does not count.
+    await sql`create trigger tokens_remove after delete on tokens
+      begin
+        delete from token_counts where project_id = old.project_id and expires_at = old.expires_at;
+      end`.execute(db)
+  },
+}
