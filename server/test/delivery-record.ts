@@ -51,7 +51,7 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
     const now = service.clock.now()
     const row: EventRow = {
       project_id: projectId,
-      id: newEventId(random),
+      id: newEventId(random, now),
       kind: KIND,
       version: '2024-01-01',
       entity_id: 'cust_7',

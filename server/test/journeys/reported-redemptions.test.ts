@@ -38,7 +38,7 @@ eachEngine((engine) => {
       const data = redemptionData('cust_first', 'camp_first')
       const answer = await report({ source_id: 'first', completed_at: '2026-01-15T12:30:00+01:00', data })
       expect(answer.status, answer.text).toBe(200)
-      expect(answer.body).toEqual({ event_id: expect.stringMatching(/^evcus_\w{16}$/), duplicate: false })
+      expect(answer.body).toEqual({ event_id: expect.stringMatching(/^evcus_\w{19}$/), duplicate: false })
       const event = await eventOf(answer.body.event_id)
       expect(event).toEqual({
         id: answer.body.event_id,

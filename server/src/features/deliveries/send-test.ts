@@ -28,7 +28,7 @@ async function sendTestIn(deps: RecordDeps, tx: Transaction, { projectId, kind, 
   if (!destination) throw notFound(kind, id)
   if (destination.active !== 1) throw isDisabled(destination)
   const now = await tx.now()
-  const event = testEvent({ id: newEventId(deps.random), destination, requestId: actor.requestId, now })
+  const event = testEvent({ id: newEventId(deps.random, now), destination, requestId: actor.requestId, now })
   // A distribution's own name for events is left out: a test is called a test.
   const { delivery } = makeDelivery({ event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)

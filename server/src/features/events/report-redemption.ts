@@ -41,13 +41,14 @@ async function reportIn(deps: Deps, tx: Transaction, report: Report): Promise<Re
   const { projectId, sourceId } = report
   const data = knownFields(report.data)
   const bodyDigest = contentDigest({ ...contentOf(report), data })
-  const eventId = newEventId(deps.random)
+  const now = await tx.now()
+  const eventId = newEventId(deps.random, now)
   const isNew = await insertReport(tx, {
     project_id: projectId,
     source_id: sourceId,
     body_digest: bodyDigest,
     event_id: eventId,
-    created_at: await tx.now(),
+    created_at: now,
   })
   if (!isNew) return earlier(tx, report, bodyDigest)
   await writeEvent(deps, tx, {

@@ -1,10 +1,11 @@
 import { EVENT_KINDS, type EventChannel, type EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import type { Transaction } from '../../platform/database/index.ts'
-import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import { type EventRow, insertEvent, queueEvent } from './event.store.ts'
 
-export const newEventId = (random: RandomBytes): string => newId(random, ID_PREFIX.event)
+export const newEventId = (random: RandomBytes, now: number): string =>
+  newTimedId(random, ID_PREFIX.event, now)
 
 export interface NewEvent {
   /** Where it is needed before the event is written. */
@@ -37,8 +38,8 @@ export async function writeEvent(
   tx: Transaction,
   event: NewEvent,
 ): Promise<WrittenEvent> {
-  const id = event.id ?? newEventId(random)
   const now = await tx.now()
+  const id = event.id ?? newEventId(random, now)
   const { channel, apiKey } = event.source
   const row: EventRow = {
     project_id: event.projectId,
