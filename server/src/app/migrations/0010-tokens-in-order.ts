@@ -45,24 +45,32 @@ export const tokensInOrder: Migration = {
       .addColumn('key_id', 'text', (c) => c.notNull())
       .addColumn('epoch', 'bigint', (c) => c.notNull())
       .addColumn('n', 'bigint', (c) => c.notNull())
-      .addPrimaryKeyConstraint('token_counts_pk', ['project_id', 'expires_at', 'key_id', 'epoch'])
+      .addPrimaryKeyConstraint('token_counts_pk', ['expires_at', 'project_id', 'key_id', 'epoch'])
       .modifyEnd(sql`without rowid`)
       .execute()
+    await sql`insert into token_counts (project_id, expires_at, key_id, epoch, n)
+      select project_id, expires_at, key_id, epoch, count(*) from tokens
+      where revoked_at is null group by expires_at, project_id, key_id, epoch`.execute(db)
     await db.schema
       .createTable('tokens_counted')
       .addColumn('expires_at', 'bigint', (c) => c.notNull().primaryKey())
       .execute()
-    // However a token is revoked, it no longer counts; one that is not counted yet never will be.
+    await sql`insert into tokens_counted select max(expires_at) from tokens having max(expires_at) is not null`.execute(
+      db,
+    )
+    // However a token is revoked or removed, it no longer counts; one that is not counted yet never will be.
     await sql`create trigger tokens_revoke after update of revoked_at on tokens
       when old.revoked_at is null and new.revoked_at is not null
       begin
         update token_counts set n = n - 1 where project_id = new.project_id and expires_at = new.expires_at
           and key_id = new.key_id and epoch = new.epoch;
       end`.execute(db)
-    // Only what has expired is removed, and what has expired does not count.
     await sql`create trigger tokens_remove after delete on tokens
       begin
-        delete from token_counts where project_id = old.project_id and expires_at = old.expires_at;
+        update token_counts set n = n - (old.revoked_at is null) where project_id = old.project_id
+          and expires_at = old.expires_at and key_id = old.key_id and epoch = old.epoch;
+        delete from token_counts where project_id = old.project_id
+          and expires_at = old.expires_at and key_id = old.key_id and epoch = old.epoch and n <= 0;
       end`.execute(db)
   },
 }

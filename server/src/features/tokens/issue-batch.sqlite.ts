@@ -11,11 +11,11 @@ export const run = (context: ProgramContext, message: IssueMessage): Float64Arra
 const LATEST = `select (select max(expires_at) from tokens) as latest, (select max(expires_at) from tokens_counted) as counted`
 
 /** Not before anything that the store has issued, and after all that is counted. */
-function timeFor({ prepare }: ProgramContext, now: number): IssueTime {
+function timeFor({ prepare }: ProgramContext, asked: number): IssueTime {
   const found = prepare(LATEST).get() as { latest: number | null; counted: number | null }
-  const counted = found.counted ?? 0
-  const time = Math.max(now, (found.latest ?? 0) - LIFETIME_MS, counted + SECOND_MS - LIFETIME_MS)
-  return { now: time, expiresAt: expiryOf(time), counted }
+  const { latest, counted } = { latest: found.latest ?? 0, counted: found.counted ?? 0 }
+  const now = Math.max(asked, latest - LIFETIME_MS, counted + SECOND_MS - LIFETIME_MS)
+  return { now, expiresAt: expiryOf(now), latest, counted }
 }
 
 function issueAll(context: ProgramContext, asked: UnpackedInput): IssueOutcome[] {

@@ -11,7 +11,7 @@ import type { IssueItem, IssueOutcome } from './issue.ts'
 import { TokenIssuer } from './issue-tokens.ts'
 import { removeOldTokens } from './janitor.worker.ts'
 import { revokeToken } from './revoke-token.ts'
-import { countActiveTokens, listActiveTokens } from './token.store.ts'
+import { countActiveTokens, deleteOldTokens, listActiveTokens } from './token.store.ts'
 import { newToken } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -329,6 +329,49 @@ eachEngine((engine) => {
     expect(kinds(await together([item()]))).toEqual(['issued'])
     advance(1_000)
     expect(kinds(await together(times(5, item)))).toEqual(['issued', 'issued', 'full', 'full', 'full'])
+  })
+
+  test('what a janitor that is ahead has removed is free, and what it has left is not', async () => {
+    const { db, together, advance, now, project, key, shrink, active, revokeOne } = await open()
+    const { id } = await project('Club')
+    await shrink(id, 10)
+    const item = await key(id)
+    await together(times(8, item))
+    advance(1_000)
+    await together([item()])
+    await revokeOne(id)
+    advance(1_000)
+    const ahead = { expiredBefore: now() + 1_200_000, revokedBefore: now() + 1_200_000 }
+    for (let left = 8; left > 3; left--) expect(await deleteOldTokens(db, { ...ahead, most: 1 })).toBe(1)
+    await together(times(20, item))
+    expect(await active(id)).toMatchObject({ all: 10 })
+  })
+
+  test('places come free second by second', async () => {
+    const { together, advance, project, key, shrink } = await open()
+    const { id } = await project('Club')
+    await shrink(id, 2)
+    const item = await key(id)
+    await together([item()])
+    advance(1_000)
+    expect(kinds(await together(times(2, item)))).toEqual(['issued', 'full'])
+    advance(899_000)
+    expect(kinds(await together(times(2, item)))).toEqual(['issued', 'full'])
+    advance(1_000)
+    expect(kinds(await together(times(2, item)))).toEqual(['issued', 'full'])
+  })
+
+  test('whoever was refused by a clock that is ahead has moved nobody else’s time', async () => {
+    const { together, advance, project, key, shrink } = await open()
+    const { id } = await project('Club')
+    await shrink(id, 1)
+    const item = await key(id)
+    await together([item()])
+    advance(600_000)
+    expect(waits(await together([item()]))).toEqual([300])
+    advance(-600_000)
+    const [wait] = waits(await together([item()]))
+    expect([899, 900]).toContain(wait)
   })
 
   test('time never goes back for the store, even if the process that issues is behind', async () => {

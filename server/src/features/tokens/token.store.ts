@@ -1,8 +1,16 @@
-import { type JoinBuilder, sql } from 'kysely'
-import { COUNT_TO, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { ExpressionBuilder } from 'kysely'
+import {
+  COUNT_TO,
+  countUpTo,
+  type Database,
+  type Reader,
+  type SqliteDatabase,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
 import { LIFETIME_MS, type TokenName } from './token.ts'
+import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.sqlite.ts'
 
 export interface TokenRow {
   project_id: string
@@ -14,20 +22,9 @@ export interface TokenRow {
   revoked_at: number | null
 }
 
-/** How many active tokens a key was given in one second, of which epoch: on SQLite, of seconds that are over. */
-interface TokenCountRow {
-  project_id: string
-  expires_at: number
-  key_id: string
-  epoch: number
-  n: number
-}
-
 export interface TokenTables extends ApiKeyTables {
   tokens: TokenRow
-  /** Only on SQLite, as is the next: tokens of a project do not lie together there. */
-  token_counts: TokenCountRow
-  /** The last second that is counted, in one row. */
+  /** Only on SQLite: up to which second tokens are counted, in one row. */
   tokens_counted: { expires_at: number }
 }
 
@@ -50,66 +47,37 @@ export async function findTokens(reader: Reader, names: readonly TokenName[]): P
     .execute()
 }
 
-const ofTheEpoch = (join: JoinBuilder<TokenTables, 'api_keys' | 'tokens'>) =>
-  join
-    .onRef('api_keys.project_id', '=', 'tokens.project_id')
-    .onRef('api_keys.id', '=', 'tokens.key_id')
-    .onRef('api_keys.epoch', '=', 'tokens.epoch')
-
 /** Active by the state of the store: not expired, not revoked, of its key's epoch. */
 const activeTokens = (reader: Reader, now: number) =>
   reader
     .read<TokenTables>()
     .selectFrom('tokens')
-    .innerJoin('api_keys', ofTheEpoch)
+    .innerJoin('api_keys', (join) =>
+      join
+        .onRef('api_keys.project_id', '=', 'tokens.project_id')
+        .onRef('api_keys.id', '=', 'tokens.key_id')
+        .onRef('api_keys.epoch', '=', 'tokens.epoch'),
+    )
     .where('tokens.expires_at', '>', now)
     .where('tokens.revoked_at', 'is', null)
-
-export interface TokenCount {
-  readonly project_id: string
-  readonly key_id: string
-  readonly count: number
-  readonly oldest_expires_at: number
-}
-
-/** Tokens that have not expired and are not revoked, whatever has become of their keys: how many, by second, key and epoch. */
-function numbersOf(db: Database, now: number, projectIds: readonly string[]) {
-  const columns = ['project_id', 'expires_at', 'key_id', 'epoch'] as const
-  const each = db
-    .read<TokenTables>()
-    .selectFrom('tokens')
-    .select([...columns, sql<number>`1`.as('n')])
-    .where('project_id', 'in', projectIds)
-    .where('revoked_at', 'is', null)
-  if (db.engine === 'postgres') return each.where('expires_at', '>', now)
-  const since = sql<number>`max(${now}, coalesce((select expires_at from tokens_counted), 0))`
-  const counted = db
-    .read<TokenTables>()
-    .selectFrom('token_counts')
-    .select([...columns, 'n'])
-    .where('project_id', 'in', projectIds)
-    .where('expires_at', '>', now)
-    .where('n', '>', 0)
-  return each.where('expires_at', '>', since).unionAll(counted)
-}
 
 export const countActiveTokens = (
   db: Database,
   now: number,
   projectIds: readonly string[],
 ): Promise<TokenCount[]> =>
-  db
-    .read<TokenTables>()
-    .selectFrom(numbersOf(db, now, projectIds).as('tokens'))
-    .innerJoin('api_keys', ofTheEpoch)
-    .select((eb) => [
-      'tokens.project_id',
-      'tokens.key_id',
-      eb.fn.sum<number>('tokens.n').as('count'),
-      eb.fn.min('tokens.expires_at').as('oldest_expires_at'),
-    ])
-    .groupBy(['tokens.project_id', 'tokens.key_id'])
-    .execute()
+  db.engine === 'sqlite'
+    ? countOnSqlite(db, now, projectIds)
+    : activeTokens(db, now)
+        .where('tokens.project_id', 'in', projectIds)
+        .select((eb) => [
+          'tokens.project_id',
+          'tokens.key_id',
+          eb.fn.countAll<number>().as('count'),
+          eb.fn.min('tokens.expires_at').as('oldest_expires_at'),
+        ])
+        .groupBy(['tokens.project_id', 'tokens.key_id'])
+        .execute()
 
 export async function countAllActiveTokens(reader: Reader, now: number): Promise<number> {
   const { count } = await activeTokens(reader, now)
@@ -118,32 +86,54 @@ export async function countAllActiveTokens(reader: Reader, now: number): Promise
   return count
 }
 
+interface ListedTokens {
+  readonly projectId: string
+  readonly keyId?: string | undefined
+  readonly now: number
+}
+
 export async function listActiveTokens(
   db: Database,
-  filter: { projectId: string; keyId?: string | undefined; now: number },
+  filter: ListedTokens,
   page: Page,
 ): Promise<Rows<TokenRow & { client_id: string }>> {
   let query = activeTokens(db, filter.now).where('tokens.project_id', '=', filter.projectId)
   if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
-  const counts = await countActiveTokens(db, filter.now, [filter.projectId])
-  const total = counts.reduce(
-    (sum, { key_id, count }) => sum + (key_id === (filter.keyId ?? key_id) ? count : 0),
-    0,
-  )
-  // Else all tokens of everybody would be looked through.
-  if (db.engine === 'sqlite')
-    query = query.where('tokens.expires_at', 'in', (eb) =>
-      eb.selectFrom(numbersOf(db, filter.now, [filter.projectId]).as('seconds')).select('seconds.expires_at'),
-    )
+  const place = db.engine === 'sqlite' ? await placeOnSqlite(db, filter, page) : undefined
+  // Of a token that is somebody else's only its place in the index is read.
+  if (place)
+    query = query.where((eb) => {
+      const own = eb
+        .selectFrom('tokens as own')
+        .select(['own.digest', 'own.project_id'])
+        .where('own.expires_at', 'in', place.seconds)
+        .where('own.project_id', '=', filter.projectId)
+      return eb(eb.refTuple('tokens.digest', 'tokens.project_id'), 'in', own.$asTuple('digest', 'project_id'))
+    })
+  const total = place?.total ?? (await countUpTo(db, query))
   const rows = await query
     .selectAll('tokens')
     .select('api_keys.client_id')
     .orderBy('tokens.expires_at', 'desc')
     .orderBy('tokens.digest', 'desc')
     .limit(page.limit + 1)
-    .offset(page.offset)
+    .offset(place?.offset ?? page.offset)
     .execute()
-  return { rows, total: Math.min(total, COUNT_TO) }
+  return { rows, total }
+}
+
+/** The seconds that a page's tokens expire at: else all tokens of everybody would be gone through. */
+async function placeOnSqlite(db: SqliteDatabase, filter: ListedTokens, { limit, offset }: Page) {
+  const all = await secondsOnSqlite(db, filter)
+  const seconds: number[] = []
+  let total = 0
+  let skipped = 0
+  for (const { at, count } of all) {
+    if (total + count <= offset) skipped += count
+    else if (total <= offset + limit) seconds.push(at)
+    total += count
+  }
+  return { seconds, offset: offset - skipped, total: Math.min(total, COUNT_TO) }
 }
 
 export const findTokenByDigestRange = (
@@ -195,12 +185,14 @@ export const listTokensRevokedSince = (reader: Reader, since: number): Promise<T
     .execute()
 
 /** The latest time at which the store has issued: no clock may fall behind it. One step into an index. */
-export async function latestIssueTime(reader: Reader): Promise<number> {
-  const { latest } = await reader
-    .read<TokenTables>()
-    .selectFrom('tokens')
-    .select((eb) => eb.fn.max('expires_at').as('latest'))
-    .executeTakeFirstOrThrow()
+export async function latestIssueTime(db: Database): Promise<number> {
+  const latestIn = async (table: 'tokens' | 'tokens_counted') => {
+    const latest = (eb: ExpressionBuilder<TokenTables, typeof table>) => eb.fn.max('expires_at').as('latest')
+    return (await db.read<TokenTables>().selectFrom(table).select(latest).executeTakeFirstOrThrow()).latest
+  }
+  // On SQLite time is remembered when all tokens are gone, too.
+  const latest =
+    (await latestIn('tokens')) ?? (db.engine === 'sqlite' ? await latestIn('tokens_counted') : null)
   return latest === null ? 0 : Number(latest) - LIFETIME_MS
 }
 

@@ -70,6 +70,9 @@ export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): stri
 export const expiryOf = (issuedAtMs: number): number =>
   Math.floor(issuedAtMs / SECOND_MS) * SECOND_MS + LIFETIME_MS
 
+/** The first second at which something that is active now can expire. */
+export const secondAfter = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS + SECOND_MS
+
 /** What is left, rounded up: an active token always has at least one second. */
 export const secondsLeft = (expiresAtMs: number, nowMs: number): number =>
   Math.ceil((expiresAtMs - nowMs) / SECOND_MS)
