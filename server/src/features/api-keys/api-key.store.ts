@@ -57,6 +57,17 @@ export const findApiKeyByAppId = (reader: Reader, appId: string): Promise<ApiKey
     .where('app_id', '=', appId)
     .executeTakeFirst()
 
+export const listVersionsChangedSince = (
+  reader: Reader,
+  since: number,
+): Promise<Pick<ApiKeyRow, 'id' | 'version'>[]> =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .select(['id', 'version'])
+    .where('changed_at', '>=', since)
+    .execute()
+
 export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
   reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
 
@@ -174,9 +185,10 @@ const USES_AT_ONCE = 200
 /**
  * Use is not a change: it raises no version. Two statements for many keys, since a transaction of one each would hold
  * the writer for as many turns of the event loop; and keys that are locked at this moment are left for the next time,
- * so that noting a use never waits for issuing, nor issuing for it.
+ * so that noting a use never waits for issuing, nor issuing for it. Returns the ids of those.
  */
-export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
+  const left = new Set(uses.map(({ id }) => id))
   for (let i = 0; i < uses.length; i += USES_AT_ONCE) {
     const some = new Map(uses.slice(i, i + USES_AT_ONCE).map((use) => [use.id, use]))
     const keys = tx
@@ -185,12 +197,14 @@ export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Prom
       .select('id')
       .where('id', 'in', [...some.keys()])
     const free = (await tx.claim(keys).execute()).map((row) => row.id)
+    for (const id of free) left.delete(id)
     if (free.length > 0)
       await noteUses(
         tx,
         free.map((id) => some.get(id)!),
       )
   }
+  return [...left]
 }
 
 async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {

@@ -11,6 +11,7 @@ export {
   KEYS_CHANGED,
   type KeyUse,
   listKeysChangedSince,
+  listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
   outliveEveryToken,

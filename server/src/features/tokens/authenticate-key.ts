@@ -119,6 +119,13 @@ export class KeyUses {
       this.#noted = new Set()
     }
     const uses = this.#uses.splice(0)
-    if (uses.length > 0) await db.transaction((tx) => saveKeyUse(tx, uses))
+    if (uses.length === 0) return
+    // Whatever is not written is to be noted again.
+    let left = uses.map(({ id }) => id)
+    try {
+      left = await db.transaction((tx) => saveKeyUse(tx, uses))
+    } finally {
+      for (const id of left) this.#noted.delete(id)
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
 import { ownText } from '../../platform/own-text.ts'
-import { SECOND_MS, secondAfter } from './token.ts'
+import { LIFETIME_MS, SECOND_MS, secondAfter } from './token.ts'
 
 export interface IssueTime {
   readonly now: number
@@ -39,10 +39,13 @@ export interface KeyHolder extends Holder {
 }
 
 const ALIVE = 'join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch'
-/** Second by second, since a project's do not lie together; in order, so that whoever wants the first stops there. */
+/** Second by second, since a project's do not lie together; from the first that is there at all. */
 const countedIn = (what: string, ofKey: string) => `
-  with recursive seconds(at) as (select ? union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ?)
-  select ${what} from seconds cross join token_counts t on t.expires_at = seconds.at and t.project_id = ? ${ofKey} and t.n > 0 ${ALIVE}`
+  with recursive seconds(at) as (
+    select max(?, (select min(expires_at) from token_counts)) union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ?
+  )
+  select ${what} from seconds
+  cross join token_counts t on t.expires_at = seconds.at and t.project_id = ? ${ofKey} and t.n > 0 ${ALIVE}`
 const COUNT_SECONDS = `insert into token_counts (project_id, expires_at, key_id, epoch, n)
   select project_id, expires_at, key_id, epoch, count(*) from tokens
   where expires_at > ? and expires_at <= ? and revoked_at is null group by expires_at, project_id, key_id, epoch`
@@ -90,6 +93,13 @@ export function holdersFor({ prepare, version }: ProgramContext, time: IssueTime
   return holders
 }
 
+/** The seconds come in order. */
+const FIRST = 'seconds.at as oldest'
+interface Counted {
+  readonly n: number | null
+  readonly oldest: number | null
+}
+
 interface CountedKey {
   readonly project_id: string
   readonly key_id: string
@@ -115,8 +125,9 @@ class Holders {
   }
 
   begin(time: IssueTime): void {
-    this.#time = time
-    if (time.counted < time.latest && time.latest < time.expiresAt) this.#countSeconds(time)
+    const isOver = time.counted < time.latest && time.latest < time.expiresAt
+    this.#time = isOver ? { ...time, counted: time.latest } : time
+    if (isOver) this.#countSeconds(time)
   }
 
   /** Their second is over: none can be added. */
@@ -159,37 +170,46 @@ class Holders {
   }
 
   #recount(holder: Holder): void {
-    const { now, expiresAt } = this.#time
+    const { now } = this.#time
+    const { countedAt } = holder
     // While nobody else writes, nothing but time has changed since it was last counted.
-    if (holder.countedAt !== null) holder.credits += this.#sum(holder, secondAfter(holder.countedAt), now)
-    else
-      holder.credits = holder.limit! - this.#sum(holder, secondAfter(now), expiresAt) - this.#givenNow(holder)
-    holder.countedAt = Math.max(now, holder.countedAt ?? 0)
-    holder.fullUntil = holder.credits > 0 ? null : this.#oldest(holder)
+    if (countedAt !== null && now - countedAt < LIFETIME_MS) this.#addExpired(holder, countedAt)
+    else this.#countAll(holder)
+    holder.countedAt = Math.max(now, countedAt ?? 0)
     this.#used.add(holder)
   }
 
-  /** Its tokens that expire from one second to another, of those that are counted. */
-  #sum(holder: Holder, from: number, to: number): number {
-    return from > to ? 0 : this.#seconds('sum(t.n)', '', holder, from, to)
+  #countAll(holder: Holder): void {
+    const { now, counted } = this.#time
+    const found = this.#seconds('sum(t.n) as n, min(seconds.at) as oldest', holder, secondAfter(now), counted)
+    const given = this.#givenNow(holder)
+    holder.credits = holder.limit! - (found?.n ?? 0) - given
+    this.#mark(holder, found?.oldest)
   }
 
-  #oldest(holder: Holder): number | null {
-    const { now, expiresAt } = this.#time
-    const oldest = this.#seconds('seconds.at', ' limit 1', holder, secondAfter(now), expiresAt)
-    return oldest || (this.#givenNow(holder) > 0 ? expiresAt : null)
+  #addExpired(holder: Holder, since: number): void {
+    const { now, counted } = this.#time
+    const from = secondAfter(since)
+    if (from <= now) holder.credits += this.#seconds('sum(t.n) as n', holder, from, now)?.n ?? 0
+    const next = holder.credits <= 0 && this.#seconds(FIRST, holder, secondAfter(now), counted)
+    this.#mark(holder, next ? next.oldest : null)
   }
 
-  #seconds(what: string, end: string, { where }: Holder, from: number, to: number): number {
-    const text = countedIn(`${what} as found`, where.length === 1 ? '' : 'and t.key_id = ?') + end
-    const row = this.#prepare(text).get(from, to, ...where) as { found: number | null } | undefined
-    return row?.found ?? 0
+  #mark(holder: Holder, oldest: number | null | undefined): void {
+    const ofNow = () => (this.#givenNow(holder) > 0 ? this.#time.expiresAt : null)
+    holder.fullUntil = holder.credits > 0 ? null : (oldest ?? ofNow())
+  }
+
+  #seconds(what: string, { where }: Holder, from: number, to: number): Counted | undefined {
+    const ofKey = where.length === 1 ? '' : 'and t.key_id = ?'
+    const text = countedIn(what, ofKey) + (what === FIRST ? ' limit 1' : '')
+    return this.#prepare(text).get(from, to, ...where) as Counted | undefined
   }
 
   /** In the second under way. */
   #givenNow(holder: Holder): number {
     const { expiresAt } = this.#time
-    const found = expiresAt > this.#beganIn ? 0 : (this.#foundHere().get(nameOf(holder)) ?? 0)
+    const found = expiresAt !== this.#beganIn ? 0 : (this.#foundHere().get(nameOf(holder)) ?? 0)
     return found + (holder.givenIn === expiresAt ? holder.given : 0)
   }
 

@@ -28,7 +28,7 @@ interface Tables {
   }
   token_counts: { n: number }
   api_keys: { id: string; token_limit: number | null }
-  projects: { id: string; token_limit: number; credits: number }
+  projects: { id: string; name: string; token_limit: number; credits: number }
 }
 
 /** The same database, with its issuing transactions counted and, where the test wants it, failing. */
@@ -372,6 +372,40 @@ eachEngine((engine) => {
     advance(-600_000)
     const [wait] = waits(await together([item()]))
     expect([899, 900]).toContain(wait)
+  })
+
+  test('a clock that was ahead, gave nothing and goes back leaves every limit as it is', async () => {
+    const { db, together, advance, project, key, shrink } = await open()
+    const [two, one] = [(await project('two')).id, (await project('one')).id]
+    await shrink(two, 2)
+    await shrink(one, 1)
+    const [ofTwo, ofOne] = [await key(two), await key(one)]
+    expect(kinds(await together(times(2, ofOne)))).toEqual(['issued', 'full'])
+    const name = { name: 'Two' }
+    await db.transaction((tx) =>
+      tx.write<Tables>().updateTable('projects').set(name).where('id', '=', two).execute(),
+    )
+    advance(5_000)
+    expect(kinds(await together([ofOne()]))).toEqual(['full'])
+    advance(-3_000)
+    expect(kinds(await together(times(6, ofTwo)))).toEqual([
+      'issued',
+      'issued',
+      'full',
+      'full',
+      'full',
+      'full',
+    ])
+  })
+
+  test('a clock that leaps by years finds all places free, at once', async () => {
+    const { together, advance, project, key, shrink } = await open()
+    const { id } = await project('Club')
+    await shrink(id, 2)
+    const item = await key(id)
+    expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'full'])
+    advance(50 * 365 * 86_400_000)
+    expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'full'])
   })
 
   test('time never goes back for the store, even if the process that issues is behind', async () => {

@@ -1,6 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { type ApiKeyRow, findApiKey, findApiKeyByAppId, listKeysChangedSince } from '../api-keys/index.ts'
+import {
+  type ApiKeyRow,
+  findApiKey,
+  findApiKeyByAppId,
+  listKeysChangedSince,
+  listVersionsChangedSince,
+} from '../api-keys/index.ts'
 import { Coalesced } from './coalesced.ts'
 import { type KnownKey, knownKey } from './known-key.ts'
 import { SameText } from './same-text.ts'
@@ -96,11 +102,20 @@ export class Memory {
     const [storeNow, issuedAt] = await Promise.all([db.now(), latestIssueTime(db)])
     this.storeClock.follow(Math.max(storeNow, issuedAt))
     const since = storeNow - OVERLAP_MS
-    const [keys, tokens] = await Promise.all([
-      listKeysChangedSince(db, since),
+    const [versions, tokens] = await Promise.all([
+      listVersionsChangedSince(db, since),
       listTokensRevokedSince(db, since),
     ])
-    for (const row of keys) if (this.#keys.get(row.id)) this.rememberKey(row, sentAt)
+    let isNews = false
+    for (const { id, version } of versions) {
+      const known = this.#keys.get(id)
+      if (known?.row.version === version) this.rememberKey(known.row, sentAt)
+      else isNews ||= known !== undefined
+    }
+    // For a minute each change is looked at every second: all of it only where it is not known yet.
+    if (isNews)
+      for (const row of await listKeysChangedSince(db, since))
+        if (this.#keys.get(row.id)) this.rememberKey(row, sentAt)
     for (const row of tokens) this.forgetToken(row.digest)
     this.#lookSentAt = sentAt
   }

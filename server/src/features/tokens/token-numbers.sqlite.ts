@@ -10,7 +10,7 @@ const COUNTED = sql`(select coalesce(max(expires_at), 0) from tokens_counted)`
  */
 const numbers = (now: number, projectIds: readonly string[]) => sql`
   with recursive seconds(at) as (
-    select ${secondAfter(now)} union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ${COUNTED}
+    select max(${secondAfter(now)}, (select min(expires_at) from token_counts)) union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ${COUNTED}
   ),
   stored as (
     select t.project_id, t.key_id, t.epoch, t.expires_at, t.n

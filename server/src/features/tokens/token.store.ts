@@ -9,7 +9,7 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS, type TokenName } from './token.ts'
+import { LIFETIME_MS, SECOND_MS, type TokenName } from './token.ts'
 import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.sqlite.ts'
 
 export interface TokenRow {
@@ -188,12 +188,13 @@ export const listTokensRevokedSince = (reader: Reader, since: number): Promise<T
 export async function latestIssueTime(db: Database): Promise<number> {
   const latestIn = async (table: 'tokens' | 'tokens_counted') => {
     const latest = (eb: ExpressionBuilder<TokenTables, typeof table>) => eb.fn.max('expires_at').as('latest')
-    return (await db.read<TokenTables>().selectFrom(table).select(latest).executeTakeFirstOrThrow()).latest
+    return Number(
+      (await db.read<TokenTables>().selectFrom(table).select(latest).executeTakeFirst())?.latest ?? 0,
+    )
   }
-  // On SQLite time is remembered when all tokens are gone, too.
-  const latest =
-    (await latestIn('tokens')) ?? (db.engine === 'sqlite' ? await latestIn('tokens_counted') : null)
-  return latest === null ? 0 : Number(latest) - LIFETIME_MS
+  // On SQLite time is remembered when the latest tokens are gone, too.
+  const counted = db.engine === 'sqlite' ? await latestIn('tokens_counted') : 0
+  return Math.max(0, (await latestIn('tokens')) - LIFETIME_MS, counted + SECOND_MS - LIFETIME_MS)
 }
 
 /** Removes up to `most` tokens that can no longer matter, in one statement; how many, so that the janitor knows whether there are more. */
