@@ -10,7 +10,7 @@ import {
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
 import { LIFETIME_MS, SECOND_MS, type TokenName } from './token.ts'
-import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.sqlite.ts'
+import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.store.ts'
 
 export interface TokenRow {
   project_id: string
