@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { MIGRATIONS } from '../../src/app/migrations/index.ts'
-import { type Database, readTable, tablesOf } from '../../src/platform/database/index.ts'
+import { type Database, filledTables, readTable, tablesOf } from '../../src/platform/database/index.ts'
 import { makeHome, serveBinary } from '../binary.ts'
 import { eachEngine } from '../engines.ts'
 import { FUZZ_REQUESTS, LONG, SEED } from '../faults/form.ts'
@@ -142,7 +142,10 @@ async function expectSoundStore(db: Database): Promise<void> {
     )
     expect(rows).toEqual([{ integrity_check: 'ok' }])
   }
-  for (const table of await tablesOf(MIGRATIONS)) {
+  const tables = await tablesOf(MIGRATIONS)
+  // Two of them are SQLite's alone.
+  const filled = await filledTables(db, tables)
+  for (const table of tables.filter(({ name }) => filled.includes(name))) {
     const texts = table.columns.flatMap(({ type }, i) => (type === 'text' ? [i] : []))
     for await (const page of readTable(db, table, 500))
       for (const row of page)
