@@ -35,7 +35,7 @@ eachEngine((engine) => {
     const issuer = new TokenIssuer({ db, now: Date.now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, Date.now())
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, isLimited: true }
+      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, confirmed: undefined }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     // As the program of that time left it: it cannot be run on a store of today, nor today's on that one.

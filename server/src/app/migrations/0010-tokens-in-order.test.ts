@@ -48,7 +48,7 @@ eachEngine((engine) => {
     const issuer = new TokenIssuer({ db, now: () => now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, now)
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, isLimited: true }
+      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, confirmed: undefined }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     const counted = async () => (await countActiveTokens(db, now, [project.id])).map(({ count }) => count)

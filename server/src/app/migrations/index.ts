@@ -9,6 +9,7 @@ import { tokensByTime } from './0007-tokens-by-time.ts'
 import { waitingEvents } from './0008-waiting-events.ts'
 import { issue } from './0009-issue.ts'
 import { tokensInOrder } from './0010-tokens-in-order.ts'
+import { knownKeys } from './0011-known-keys.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingEvents,
   issue,
   tokensInOrder,
+  knownKeys,
 ]

@@ -1,15 +1,15 @@
 import { BY_KEY, type SqlConnection } from '../../platform/database/index.ts'
-import { type IssueInput, type IssueOutcome, only } from './issue.ts'
+import { type Confirmed, type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
-/** The short way (migration 0009): whoever it grants nothing goes the long way, which counts and says why. */
-const ISSUE = `select issued_at, granted
-  from jeton_issue($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bytea, $6::bigint, ${LIFETIME_MS})`
+/** The short way (migration 0011), for keys that are as they were confirmed: whoever it grants nothing goes the long way. */
+const ISSUE = `select issued_at, only_of from
+  jeton_issue_known($1::text[], $2::bigint[], $3::text::jsonb, $4::int, $5::text[], $6::bigint[], $7::text[], $8::bytea, $9::bigint, ${LIFETIME_MS})`
 
 interface Issued {
   readonly issued_at: number
-  /** Places and epochs in turn; null where there are none. */
-  readonly granted: string | null
+  /** The projects that had room and still their mark; null where all did. */
+  readonly only_of: string | null
 }
 
 const UNKNOWN_FUNCTION = '42883'
@@ -20,16 +20,50 @@ function nothingIfUnknown(error: { code?: unknown }): [] {
   return []
 }
 
-async function issueUnlimited(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
-  const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
-  const parameters = [projectIds, keyIds, keyVersions, scopes, Buffer.from(digests.buffer), now]
-  const outcomes: Outcomes = projectIds.map(() => undefined)
+/** The places of those whose keys are confirmed; where keys of one project are so by different marks, one has changed since. */
+function confirmedIn({ projectIds, confirmed }: IssueInput): number[] {
+  const marks = new Map<string, string>()
+  const changed = new Set<string>()
+  for (const [i, id] of projectIds.entries()) {
+    const mark = confirmed[i]?.mark
+    if (mark !== undefined && mark !== (marks.get(id) ?? mark)) changed.add(id)
+    if (mark !== undefined) marks.set(id, mark)
+  }
+  return projectIds.flatMap((id, i) => (confirmed[i] && !changed.has(id) ? [i] : []))
+}
+
+/** How many each of them needs, where it is more than one. */
+function neededBy(projectIds: readonly string[], projects: ReadonlySet<string>): Record<string, number> {
+  const needed: Record<string, number> = {}
+  if (projects.size === projectIds.length) return needed
+  const numbers = new Map<string, number>()
+  for (const id of projectIds) numbers.set(id, (numbers.get(id) ?? 0) + 1)
+  for (const [id, number] of numbers) if (number > 1) needed[id] = number
+  return needed
+}
+
+async function issueConfirmed(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
+  const { now, projectIds, keyIds, scopes, digests } = asked
+  const confirmed = asked.confirmed as readonly Confirmed[]
+  const projects = new Set(projectIds)
+  const parameters = [
+    projectIds,
+    confirmed.map(({ mark }) => mark),
+    JSON.stringify(neededBy(projectIds, projects)),
+    projects.size,
+    keyIds,
+    confirmed.map(({ epoch }) => epoch),
+    scopes,
+    Buffer.from(digests.buffer),
+    now,
+  ]
   const [issued] = await despiteDeadlocks(() => sql.send<Issued>(ISSUE, parameters)).catch(nothingIfUnknown)
-  const numbers = issued?.granted?.split(' ') ?? []
-  const expiresAt = expiryOf(issued?.issued_at ?? 0)
-  for (let i = 0; i < numbers.length; i += 2)
-    outcomes[Number(numbers[i]) - 1] = { status: 'issued', epoch: Number(numbers[i + 1]), expiresAt }
-  return outcomes
+  if (!issued) return projectIds.map(() => undefined)
+  const expiresAt = expiryOf(issued.issued_at)
+  const gave = issued.only_of === null ? undefined : new Set(issued.only_of.split(' '))
+  return projectIds.map((id, i) =>
+    !gave || gave.has(id) ? { status: 'issued', epoch: confirmed[i]!.epoch, expiresAt } : undefined,
+  )
 }
 
 /**
@@ -57,7 +91,7 @@ clock as (
   select greatest(jeton_now(), $6::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens)) as now
 ),
 fresh as (
-  select a.*, k.epoch, p.credits as project_credits, p.full_until as project_full_until,
+  select a.*, k.epoch, case when k.token_limit is null then p.keys_mark::text end as mark, p.credits as project_credits, p.full_until as project_full_until,
     case when k.token_limit is not null then k.credits end as key_credits, k.full_until as key_full_until,
     row_number() over (partition by a.project_id, a.key_id order by a.n) as place_of_key
   from asked a
@@ -89,7 +123,7 @@ from_keys as (
   ) g
   where k.project_id = g.project_id and k.id = g.key_id
 )
-select n, epoch, clock.now, granted, not within_key as key_is_full, project_full_until, key_full_until
+select n, epoch, mark, clock.now, granted, not within_key as key_is_full, project_full_until, key_full_until
 from decided cross join clock`
 
 /**
@@ -112,6 +146,8 @@ const RECOUNT_KEYS = recount('api_keys', 't.project_id = o.project_id and t.key_
 interface Found {
   readonly n: number
   readonly epoch: number
+  /** Null where the key has a limit of its own. */
+  readonly mark: string | null
   readonly now: number
   readonly granted: boolean
   readonly key_is_full: boolean
@@ -149,9 +185,14 @@ async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean)
 const fullUntil = (found: Found): number | null =>
   found.key_is_full ? found.key_full_until : found.project_full_until
 
+function issuedAs({ epoch, mark, now }: Found): IssueOutcome {
+  const issued = { status: 'issued', epoch, expiresAt: expiryOf(now) } as const
+  return mark === null ? issued : { ...issued, confirmed: { epoch, mark } }
+}
+
 function outcomeOf(found: Found | undefined): IssueOutcome {
   if (!found) return { status: 'stale' }
-  if (found.granted) return { status: 'issued', epoch: found.epoch, expiresAt: expiryOf(found.now) }
+  if (found.granted) return issuedAs(found)
   // Where nothing was active when it was counted, this batch has taken every place.
   const freeAt = fullUntil(found) ?? expiryOf(found.now)
   const holder = found.key_is_full ? 'key' : 'project'
@@ -204,8 +245,7 @@ async function fill(
 
 export async function issueOnPostgres(sql: SqlConnection, asked: IssueInput): Promise<IssueOutcome[]> {
   const outcomes: Outcomes = asked.projectIds.map(() => undefined)
-  const unlimited = asked.areLimited.flatMap((isLimited, i) => (isLimited ? [] : [i]))
-  await fill(outcomes, unlimited, asked, (some) => issueUnlimited(sql, some))
+  await fill(outcomes, confirmedIn(asked), asked, (some) => issueConfirmed(sql, some))
   await fill(outcomes, openIn(outcomes), asked, (rest) => decide(sql, rest, false))
   return outcomes as IssueOutcome[]
 }

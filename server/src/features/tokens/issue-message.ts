@@ -27,8 +27,7 @@ export const packInput = ({
   digests,
 })
 
-/** Which keys have limits of their own is found beside them. */
-export type UnpackedInput = Omit<IssueInput, 'areLimited'>
+export type UnpackedInput = Omit<IssueInput, 'confirmed'>
 
 export function unpackInput({ now, texts, keyVersions, digests }: IssueMessage): UnpackedInput {
   const lines = texts.split('\n')

@@ -40,13 +40,14 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   let proved = request.key
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const { key, scope } = await allowedScope(deps.memory, proved, request)
-    const { project_id: projectId, id: keyId, version: keyVersion, token_limit: ownLimit } = key.row
+    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
     const { accessToken, digest, mapKey } = newToken(deps.random, projectId, deps.memory.storeClock.now())
-    const isLimited = ownLimit !== null
-    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, isLimited, digest, scope })
+    const { confirmed } = key
+    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, confirmed, digest, scope })
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
       const { epoch, expiresAt } = outcome
+      if (outcome.confirmed) key.confirmed = outcome.confirmed
       deps.memory.rememberIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }

@@ -5,9 +5,11 @@ import { TestClock } from '../../../test/test-clock.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { type Database, migrate, StoreUnavailable, UniqueConflict } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
-import { createApiKeyIn } from '../api-keys/index.ts'
+import { changeApiKey } from '../api-keys/change-api-key.ts'
+import { createApiKeyIn, outliveEveryToken } from '../api-keys/index.ts'
+import { deleteProject } from '../projects/delete-project.ts'
 import { createProjectIn } from '../projects/index.ts'
-import type { IssueItem, IssueOutcome } from './issue.ts'
+import type { Confirmed, IssueItem, IssueOutcome } from './issue.ts'
 import { TokenIssuer } from './issue-tokens.ts'
 import { removeOldTokens } from './janitor.worker.ts'
 import { revokeToken } from './revoke-token.ts'
@@ -27,7 +29,7 @@ interface Tables {
     revoked_at: number | null
   }
   token_counts: { n: number }
-  api_keys: { id: string; token_limit: number | null }
+  api_keys: { id: string; version: number; token_limit: number | null }
   projects: { id: string; name: string; token_limit: number; credits: number }
 }
 
@@ -50,8 +52,12 @@ async function prepared(store: TestStore) {
   let now = START
   const issuer = new TokenIssuer({ db, now: () => now })
   const deps = { random: randomBytes }
+  /** Of keys, by their ids: what the processes of the test know of them. */
+  const confirmed = new Map<string, Confirmed>()
   return {
     db,
+    deps,
+    confirmed,
     seen,
     issuer,
     now: () => now,
@@ -102,15 +108,20 @@ async function prepared(store: TestStore) {
         projectId,
         keyId: row.id,
         keyVersion: row.version,
-        isLimited: token_limit !== null,
+        confirmed: confirmed.get(row.id),
         digest: newToken(randomBytes, projectId, 0).digest,
         scope: 'vouchers',
       })
     },
     stored: () => db.read<Tables>().selectFrom('tokens').selectAll().execute(),
     /** All in one turn of the event loop, so that they make one batch. */
-    together: (items: readonly IssueItem[]): Promise<IssueOutcome[]> =>
-      Promise.all(items.map((item) => issuer.issue(item))),
+    async together(items: readonly IssueItem[], by = issuer): Promise<IssueOutcome[]> {
+      const outcomes = await Promise.all(items.map((item) => by.issue(item)))
+      for (const [i, outcome] of outcomes.entries())
+        if (outcome.status === 'issued' && outcome.confirmed)
+          confirmed.set(items[i]!.keyId, outcome.confirmed)
+      return outcomes
+    },
   }
 }
 
@@ -222,16 +233,6 @@ eachEngine((engine) => {
     expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(210)
   })
 
-  test('a key with a limit is held to it, also by those who took it for one without', async () => {
-    const { together, project, key, stored } = await open()
-    const { id } = await project('Club')
-    const limited = await key(id, 3)
-    const mistaken = () => ({ ...limited(), isLimited: false })
-    const outcomes = await together([mistaken(), limited(), ...times(4, mistaken), limited()])
-    expect(kinds(outcomes).filter((kind) => kind === 'issued')).toHaveLength(3)
-    expect(await stored()).toHaveLength(3)
-  })
-
   test('what is refused or stale takes no place of those that come later', async () => {
     const { together, project, key, stored } = await open()
     const item = await key((await project('Club')).id)
@@ -276,7 +277,7 @@ eachEngine((engine) => {
           const issuer = [first.issuer, second][by]!
           const items = [...times(count, open_), ...times(few, limited)]
           const before = await first.active(id)
-          const outcomes = await Promise.all(items.map((item) => issuer.issue(item)))
+          const outcomes = await first.together(items, issuer)
           const issued = kinds(outcomes).filter((kind) => kind === 'issued').length
           const after = await first.active(id)
           expect(after.all).toBe(before.all + issued)
@@ -308,7 +309,7 @@ eachEngine((engine) => {
 
   test('a copy of the tables alone issues, too', async () => {
     const { db, together, project, key } = await open()
-    if (db.engine === 'postgres') await db.runSql((pg) => pg.send('drop function jeton_issue'))
+    if (db.engine === 'postgres') await db.runSql((pg) => pg.send('drop function jeton_issue_known'))
     const item = await key((await project('Club')).id)
     expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'issued'])
   })
@@ -416,5 +417,90 @@ eachEngine((engine) => {
     await together([item()])
     const expiries = (await stored()).map((row) => Number(row.expires_at))
     expect(new Set(expiries)).toEqual(new Set([START + 900_000]))
+  })
+
+  describe('a key that is confirmed', () => {
+    const changed = (store: Awaited<ReturnType<typeof open>>, item: IssueItem, difference: object = {}) =>
+      changeApiKey(
+        { ...store.deps, db: store.db, onChange: () => undefined },
+        { projectId: item.projectId, keyId: item.keyId, actor: ACTOR },
+        { action: 'api_key.changed', apply: () => difference },
+      )
+
+    test('is looked at again only if its project has another mark', async () => {
+      const { db, together, project, key } = await open()
+      const item = await key((await project('Club')).id)
+      const unconfirmed = item()
+      await together([item()])
+      if (db.engine === 'postgres')
+        await db.runSql((pg) => pg.send('alter table api_keys disable trigger api_keys_mark'))
+      await db.transaction((tx) => tx.write<Tables>().updateTable('api_keys').set({ version: 2 }).execute())
+      const seen = db.engine === 'postgres' ? 'issued' : 'stale'
+      expect(kinds(await together([item(), unconfirmed]))).toEqual([seen, 'stale'])
+    })
+
+    test.each([
+      ['changed in any way', {}],
+      ['blocked', { state: 'blocked', epoch: 2 }],
+      ['given a limit of its own', { token_limit: 1, credits: 0 }],
+    ])('and was %s meanwhile is stale', async (_, difference) => {
+      const store = await open()
+      const item = await store.key((await store.project('Club')).id)
+      await store.together([item()])
+      await changed(store, item(), difference)
+      expect(kinds(await store.together(times(2, item)))).toEqual(['stale', 'stale'])
+    })
+
+    test('and whose project was deleted, or all of it restored, is stale', async () => {
+      const { db, deps, together, project, key } = await open()
+      const [gone, restored] = [(await project('gone')).id, (await project('restored')).id]
+      const [ofGone, ofRestored] = [await key(gone), await key(restored)]
+      await together([ofGone(), ofRestored()])
+      // By itself: the keys of a project are marked with it, and would be stale for that.
+      const alone = { ...deps, db, markContents: async () => undefined, onDelete: () => undefined }
+      await deleteProject(alone, { id: gone, name: 'gone', actor: ACTOR })
+      expect(kinds(await together([ofGone(), ofRestored()]))).toEqual(['stale', 'issued'])
+      await db.transaction(outliveEveryToken)
+      expect(kinds(await together([ofRestored()]))).toEqual(['stale'])
+    })
+
+    test('stays so when another key of its project changes, and is then confirmed anew', async () => {
+      const store = await open()
+      const { id } = await store.project('Club')
+      const [item, other] = [await store.key(id), await store.key(id)]
+      await store.together([item(), other()])
+      const before = store.confirmed.get(item().keyId)
+      await changed(store, other())
+      expect(kinds(await store.together([item(), other()]))).toEqual(['issued', 'stale'])
+      const after = store.confirmed.get(item().keyId)
+      if (store.db.engine === 'postgres') expect(after!.mark).not.toBe(before!.mark)
+      else expect(after).toBeUndefined()
+    })
+
+    test('and has changed is not believed by the word of another one of its project', async () => {
+      const store = await open()
+      const { id } = await store.project('Club')
+      const [item, other] = [await store.key(id), await store.key(id)]
+      await store.together([item(), other()])
+      await changed(store, item())
+      await store.together([other()])
+      for (const items of [
+        [item(), other()],
+        [other(), item()],
+      ])
+        expect(kinds(await store.together(items)).sort()).toEqual(['issued', 'stale'])
+    })
+
+    test('takes no more than its project has, whoever else asks in the same batch', async () => {
+      const { together, project, key, shrink, stored } = await open()
+      const [small, large] = [(await project('small')).id, (await project('large')).id]
+      await shrink(small, 5)
+      const [ofSmall, ofLarge] = [await key(small), await key(large)]
+      await together([ofSmall(), ofLarge()])
+      const outcomes = await together([...times(6, ofSmall), ...times(3, ofLarge), ofSmall()])
+      expect(kinds(outcomes).filter((kind) => kind === 'full')).toHaveLength(3)
+      expect(kinds(outcomes.slice(6, 9))).toEqual(['issued', 'issued', 'issued'])
+      expect(await stored()).toHaveLength(2 + 4 + 3)
+    })
   })
 })

@@ -14,10 +14,18 @@ export interface IssueItem {
   readonly projectId: string
   readonly keyId: string
   readonly keyVersion: number
-  /** Whether the key has a limit of its own, beside that of its project. */
-  readonly isLimited: boolean
+  readonly confirmed: Confirmed | undefined
   readonly digest: Uint8Array
   readonly scope: string
+}
+
+/**
+ * What PostgreSQL said of a key when it last issued with it, if the key has no limit of its own. While the mark of its
+ * project is the same, so is the key: it need not be looked at again.
+ */
+export interface Confirmed {
+  readonly epoch: number
+  readonly mark: string
 }
 
 /** Column by column: PostgreSQL takes arrays, and a message to the SQLite thread costs a sixth of what objects would. */
@@ -26,7 +34,7 @@ export interface IssueInput {
   readonly projectIds: readonly string[]
   readonly keyIds: readonly string[]
   readonly keyVersions: readonly number[]
-  readonly areLimited: readonly boolean[]
+  readonly confirmed: readonly (Confirmed | undefined)[]
   readonly scopes: readonly string[]
   /** One after the other. */
   readonly digests: Uint8Array
@@ -40,7 +48,7 @@ export function columnsOf(items: readonly IssueItem[], now: number): IssueInput 
     projectIds: items.map((item) => item.projectId),
     keyIds: items.map((item) => item.keyId),
     keyVersions: items.map((item) => item.keyVersion),
-    areLimited: items.map((item) => item.isLimited),
+    confirmed: items.map((item) => item.confirmed),
     scopes: items.map((item) => item.scope),
     digests,
   }
@@ -53,7 +61,7 @@ export const only = (asked: IssueInput, places: readonly number[]): IssueInput =
       projectId: asked.projectIds[i]!,
       keyId: asked.keyIds[i]!,
       keyVersion: asked.keyVersions[i]!,
-      isLimited: asked.areLimited[i]!,
+      confirmed: asked.confirmed[i],
       scope: asked.scopes[i]!,
       digest: asked.digests.subarray(i * DIGEST_BYTES, (i + 1) * DIGEST_BYTES),
     })),
@@ -61,6 +69,12 @@ export const only = (asked: IssueInput, places: readonly number[]): IssueInput =
   )
 
 export type IssueOutcome =
-  | { readonly status: 'issued'; readonly epoch: number; readonly expiresAt: number }
+  | {
+      readonly status: 'issued'
+      readonly epoch: number
+      readonly expiresAt: number
+      /** Where something was learned. */
+      readonly confirmed?: Confirmed
+    }
   | { readonly status: 'full'; readonly holder: 'project' | 'key'; readonly retryAfterSeconds: number }
   | { readonly status: 'stale' }

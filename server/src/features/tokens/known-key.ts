@@ -1,6 +1,7 @@
 import type { Scope } from '../../contract/scopes.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
 import { type ApiKeyRow, permissionsOf, whitelistOf } from '../api-keys/index.ts'
+import type { Confirmed } from './issue.ts'
 
 /** A key as it is held in memory: parsed once, asked often. */
 export interface KnownKey {
@@ -14,6 +15,7 @@ export interface KnownKey {
   readonly rights: Map<string | undefined, Rights>
   /** When it was read, on the monotonic clock. */
   readonly readAt: number
+  confirmed: Confirmed | undefined
 }
 
 /** Of a token's scope what its key is permitted at present. */
@@ -39,5 +41,6 @@ export function knownKey(row: ApiKeyRow, readAt: number): KnownKey {
     grants: new Map(),
     rights: new Map(),
     readAt,
+    confirmed: undefined,
   }
 }

@@ -60,7 +60,7 @@ eachEngine((engine) => {
     async function issue(): Promise<TokenName & { mapKey: string }> {
       const { project_id: projectId, id: keyId, version: keyVersion } = key
       const { accessToken, digest } = newToken(random, projectId, START)
-      await issuer.issue({ projectId, keyId, keyVersion, isLimited: false, digest, scope: 'vouchers' })
+      await issuer.issue({ projectId, keyId, keyVersion, confirmed: undefined, digest, scope: 'vouchers' })
       return { projectId, digest, mapKey: mapKeyOf(accessToken) }
     }
     return { clock, real, memory, hold, key, issue }

@@ -34,7 +34,12 @@ export const codeOf = (error: unknown): string => String((error as { code?: unkn
 export const isDisconnect = (error: unknown): boolean =>
   NO_CONNECTION.has(codeOf(error)) || NO_TLS.test(codeOf(error))
 
-export const isDeadlock = (error: unknown): boolean => DEADLOCK.has(codeOf(error))
+/** A column was added, by a newer version of the program, to a table that a statement reads all columns of. */
+const isOutdated = (error: unknown): boolean =>
+  (error as { routine?: unknown })?.routine === 'RevalidateCachedQuery'
+
+/** Nothing of the transaction was kept, and the same one will go through: the driver has forgotten an outdated statement. */
+export const isWorthRepeating = (error: unknown): boolean => DEADLOCK.has(codeOf(error)) || isOutdated(error)
 
 export function translate(error: unknown): unknown {
   const code = codeOf(error)

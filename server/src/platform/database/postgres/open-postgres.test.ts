@@ -55,6 +55,19 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toEqual(['before', 'later'])
   })
 
+  test('whose table gets a column under prepared statements, as by a newer program, goes on', async () => {
+    const db = await openThings()
+    const all = () =>
+      db.transaction((tx) =>
+        tx.write<{ things: { id: string } }>().selectFrom('things').selectAll().execute(),
+      )
+    await db.transaction((tx) => insert(tx, 'one'))
+    await all()
+    await db.runSql((q) => q.send(`alter table things add column news text default 'new'`))
+    onTestFinished(() => db.runSql((q) => q.send('alter table things drop column news')) as never)
+    expect(await all()).toEqual([expect.objectContaining({ id: 'one', news: 'new' })])
+  })
+
   test('that dies under many open transactions loses them all and nothing else', async () => {
     const db = await openThings()
     await db.transaction((tx) => insert(tx, 'before'))

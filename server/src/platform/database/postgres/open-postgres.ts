@@ -3,12 +3,12 @@ import type { PostgresDatabase, Reader, Transaction } from '../database.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
-import { isDeadlock } from './errors.ts'
+import { isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
 import { SharedConnection } from './shared-connection.ts'
 import { CHANNEL, createWakes } from './wakes.ts'
 
-const DEADLOCK_RETRIES = 3
+const RETRIES = 3
 /** Closing waits no longer than this for what is under way: supervisors kill after ten seconds. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -53,12 +53,12 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
   async function attempt<T>(
     work: (tx: Transaction) => Promise<T>,
     on: Kysely<never>,
-    retries = DEADLOCK_RETRIES,
+    retries = RETRIES,
   ): Promise<T> {
     try {
       return await on.transaction().execute((tx) => work(transactionOn(tx as never)))
     } catch (error) {
-      if (retries > 0 && isDeadlock(error)) return attempt(work, on, retries - 1)
+      if (retries > 0 && isWorthRepeating(error)) return attempt(work, on, retries - 1)
       throw error
     }
   }
