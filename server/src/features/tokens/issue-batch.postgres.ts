@@ -3,13 +3,13 @@ import { type Confirmed, type IssueInput, type IssueOutcome, only } from './issu
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /** The short way (migration 0011), for keys that are as they were confirmed: whoever it grants nothing goes the long way. */
-const ISSUE = `select issued_at, only_of from
-  jeton_issue_known($1::text[], $2::bigint[], $3::text::jsonb, $4::int, $5::text[], $6::bigint[], $7::text[], $8::bytea, $9::bigint, ${LIFETIME_MS})`
+const ISSUE = `select issued_at, gave from
+  jeton_issue_known($1::text[], $2::text[]::uuid[], $3::text::jsonb, $4::int, $5::text[], $6::bigint[], $7::text[], $8::bytea, $9::bigint, ${LIFETIME_MS})`
 
 interface Issued {
   readonly issued_at: number
   /** The projects that had room and still their mark; null where all did. */
-  readonly only_of: string | null
+  readonly gave: string | null
 }
 
 const UNKNOWN_FUNCTION = '42883'
@@ -20,7 +20,10 @@ function nothingIfUnknown(error: { code?: unknown }): [] {
   return []
 }
 
-/** The places of those whose keys are confirmed; where keys of one project are so by different marks, one has changed since. */
+/**
+ * The places of those whose keys are confirmed. Of keys of one project with different marks one at least is out of date: all
+ * of them go the long way.
+ */
 function confirmedIn({ projectIds, confirmed }: IssueInput): number[] {
   const marks = new Map<string, string>()
   const changed = new Set<string>()
@@ -60,20 +63,20 @@ async function issueConfirmed(sql: SqlConnection, asked: IssueInput): Promise<Ou
   const [issued] = await despiteDeadlocks(() => sql.send<Issued>(ISSUE, parameters)).catch(nothingIfUnknown)
   if (!issued) return projectIds.map(() => undefined)
   const expiresAt = expiryOf(issued.issued_at)
-  const gave = issued.only_of === null ? undefined : new Set(issued.only_of.split(' '))
+  const gave = issued.gave === null ? undefined : new Set(issued.gave.split(' '))
   return projectIds.map((id, i) =>
     !gave || gave.has(id) ? { status: 'issued', epoch: confirmed[i]!.epoch, expiresAt } : undefined,
   )
 }
 
 /**
- * Enough for their keys, too: whoever changes one locks its project first. Marks the transaction as well. All statements are
+ * Enough for their keys, too: whoever changes one locks its project first. Names the transaction as well. All statements are
  * sent at once: should the connection be cut and made anew in between, what is left of them would run alone, without
- * locks; without the mark they do nothing.
+ * locks; without the name they do nothing.
  */
 const LOCK_PROJECTS = `select set_config('jeton.batch', $2, true) from
   (select 1 from projects where id = any($1::text[]) order by id for update) locked`
-const MARKED = (parameter: string) => `current_setting('jeton.batch', true) = ${parameter}`
+const IN_BATCH = (parameter: string) => `current_setting('jeton.batch', true) = ${parameter}`
 
 /**
  * Grants as many as there are credits for, in the order of arrival, and returns what it found for every request whose
@@ -91,7 +94,7 @@ clock as (
   select greatest(jeton_now(), $6::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens)) as now
 ),
 fresh as (
-  select a.*, k.epoch, case when k.token_limit is null then p.keys_mark::text end as mark, p.credits as project_credits, p.full_until as project_full_until,
+  select a.*, k.epoch, case when k.token_limit is null then p.keys_mark end as mark, p.credits as project_credits, p.full_until as project_full_until,
     case when k.token_limit is not null then k.credits end as key_credits, k.full_until as key_full_until,
     row_number() over (partition by a.project_id, a.key_id order by a.n) as place_of_key
   from asked a
@@ -100,7 +103,7 @@ fresh as (
     select * from api_keys
     where project_id = a.project_id and id = a.key_id and version = a.version and state = 'active' offset 0
   ) k
-  where ${MARKED('$7')}
+  where ${IN_BATCH('$7')}
 ),
 placed as (
   select f.*, r.within_key, count(*) filter (where r.within_key) over (partition by project_id order by n) as place_of_project
@@ -139,7 +142,7 @@ const recount = (holder: string, same: string) => `
 update ${holder} h set credits = greatest(h.token_limit - c.active, 0), full_until = c.oldest
 from ${holder} o cross join lateral (${COUNTED} and ${same}) c
 where ${holder === 'projects' ? 'o.id = any($1::text[]) and h.id = o.id' : 'o.id = any($1::text[]) and o.token_limit is not null and h.project_id = o.project_id and h.id = o.id'}
-  and ${MARKED('$3')}`
+  and ${IN_BATCH('$3')}`
 const RECOUNT_PROJECTS = recount('projects', 't.project_id = o.id')
 const RECOUNT_KEYS = recount('api_keys', 't.project_id = o.project_id and t.key_id = o.id')
 
@@ -161,12 +164,12 @@ interface Found {
  */
 async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<Found[]> {
   const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
-  const mark = Buffer.from(digests.buffer, 0, 16).toString('hex')
-  const before = [sql.send('begin'), sql.send(BY_KEY), sql.send(LOCK_PROJECTS, [projectIds, mark])]
+  const batchId = Buffer.from(digests.buffer, 0, 16).toString('hex')
+  const before = [sql.send('begin'), sql.send(BY_KEY), sql.send(LOCK_PROJECTS, [projectIds, batchId])]
   if (counting)
     before.push(
-      sql.send(RECOUNT_PROJECTS, [projectIds, now, mark]),
-      sql.send(RECOUNT_KEYS, [keyIds, now, mark]),
+      sql.send(RECOUNT_PROJECTS, [projectIds, now, batchId]),
+      sql.send(RECOUNT_KEYS, [keyIds, now, batchId]),
     )
   const granting = sql.send(GRANT, [
     projectIds,
@@ -175,7 +178,7 @@ async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean)
     scopes,
     Buffer.from(digests.buffer),
     now,
-    mark,
+    batchId,
   ])
   const settled = await Promise.allSettled([...before, granting, sql.send('commit')])
   for (const one of settled) if (one.status === 'rejected') throw one.reason

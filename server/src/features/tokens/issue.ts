@@ -73,7 +73,7 @@ export type IssueOutcome =
       readonly status: 'issued'
       readonly epoch: number
       readonly expiresAt: number
-      /** Where something was learned. */
+      /** On PostgreSQL, where it had to look. */
       readonly confirmed?: Confirmed
     }
   | { readonly status: 'full'; readonly holder: 'project' | 'key'; readonly retryAfterSeconds: number }
