@@ -5,8 +5,10 @@ import { issueBatch } from './issue-batch.ts'
 /** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
 const BATCH_MOST = 256
 const LANES = 2
-/** Enough to begin with while others are still being read. */
-const BEGIN_WITH = 64
+/** Enough to begin with while others are still being read, or committed. */
+const ENOUGH = 32
+/** Whoever is being committed for longer than this may wait for a lock; others then go by another connection (25 ms). */
+const PATIENCE_MS = 30
 /** Beyond this many, callers are told to come back, rather than to pile up in memory. */
 const WAITING_MOST = 10_000
 
@@ -18,13 +20,15 @@ interface Waiting {
 
 /**
  * Group commit: requests that arrive while a batch is being committed form the next one. Two may be under way, so that
- * one is answered and made while the other waits for the disk.
+ * one is answered and made while the other is being committed; but few wait for the first to end, since a small batch costs
+ * the store nearly as much as a large one, and leaves it idle afterwards.
  */
 export class TokenIssuer {
   readonly #db: Database
   readonly #now: () => number
   #waiting: Waiting[] = []
   #underWay = 0
+  #impatient: NodeJS.Timeout | undefined
 
   constructor(deps: { db: Database; now: () => number }) {
     this.#db = deps.db
@@ -36,19 +40,29 @@ export class TokenIssuer {
       return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#underWay < LANES && this.#waiting.length === BEGIN_WITH) this.#start()
+      if (this.#waiting.length === ENOUGH) this.#start()
       // After everything that has already arrived: one batch for all that this turn of the event loop brought.
       else if (this.#waiting.length === 1) setImmediate(() => this.#start())
     })
   }
 
-  #start(): void {
-    if (this.#underWay >= LANES || this.#waiting.length === 0) return
+  #start(least = ENOUGH): void {
+    if (this.#underWay === LANES || this.#waiting.length === 0) return
+    if (this.#underWay > 0 && this.#waiting.length < least) return void this.#startLater()
+    clearTimeout(this.#impatient)
+    this.#impatient = undefined
     const batch = this.#waiting.slice(0, BATCH_MOST)
     this.#waiting = this.#waiting.slice(BATCH_MOST)
     this.#underWay++
     void this.#run(batch)
     this.#start()
+  }
+
+  #startLater(): void {
+    this.#impatient ??= setTimeout(() => {
+      this.#impatient = undefined
+      this.#start(1)
+    }, PATIENCE_MS)
   }
 
   async #run(batch: readonly Waiting[]): Promise<void> {
