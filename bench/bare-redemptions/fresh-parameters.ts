@@ -1,10 +1,10 @@
-import { newId, randomBytes } from '../../server/src/platform/secrets.ts'
+import { newId, newTimedId, randomBytes } from '../../server/src/platform/secrets.ts'
 import type { Card } from '../prepare-loyalty.ts'
 import type { Recording, Statement } from './record.ts'
 
 /** What is above it is a time, in milliseconds; counts and points stay below. */
 const TIMES_FROM = 1e12
-const ID = /^[a-z]+_[0-9A-Za-z]{16}$/
+const ID = /^[a-z]+_[0-9A-Za-z]{16}([0-9A-Za-z]{3})?$/
 
 /** The same statements for the `nth` redemption (from 0) by another card, which was in the same state as the first one. */
 export type Fresh = (card: Card, nth: number) => Recording
@@ -24,7 +24,7 @@ export function freshParameters([first, second]: readonly [Recording, Recording]
       [own.id, card.id],
       [own.code, card.code],
       [own.holderId, card.holderId],
-      ...made.map((id): [string, string] => [id, newId(randomBytes, id.slice(0, id.indexOf('_') + 1))]),
+      ...made.map((id): [string, string] => [id, another(id)]),
     ])
     const renamed = (text: string) => text.replace(anyName, (name) => names.get(name)!)
     const fresh = (value: unknown, later: unknown): unknown => {
@@ -37,6 +37,13 @@ export function freshParameters([first, second]: readonly [Recording, Recording]
       parameters: parameters.map((value, place) => fresh(value, second[i]!.parameters[place])),
     }))
   }
+}
+
+/** Of the same kind: those that begin with the time are longer. */
+function another(id: string): string {
+  const prefix = id.slice(0, id.indexOf('_') + 1)
+  const plain = newId(randomBytes, prefix)
+  return plain.length === id.length ? plain : newTimedId(randomBytes, prefix, Date.now())
 }
 
 const flat = (recording: Recording) => recording.flatMap(({ parameters }: Statement) => parameters)

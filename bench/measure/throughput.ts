@@ -9,7 +9,6 @@ import {
   isMeasured,
   issueTraffic,
   loadFor,
-  measure,
   median,
   medianOf,
   type Outcome,
@@ -107,9 +106,6 @@ interface Sides {
   readonly bare: Subject
 }
 
-export const introspection = async (bench: Bench, subject: Subject): Promise<Outcome> =>
-  measure(bench, subject, await introspectTraffic(bench, subject), CONNECTIONS)
-
 /** Bare, subject, bare, subject, …, bare. Both run all the time; the one that is not asked has next to nothing to do. */
 async function inTurn(
   bench: Bench,
@@ -131,9 +127,6 @@ async function inTurn(
   }
   return found
 }
-
-export const issuing = async (bench: Bench, subject: Subject): Promise<Outcome> =>
-  measure(bench, subject, await issueTraffic(bench, subject), CONNECTIONS)
 
 function ratioOf(own: Outcome, before: Outcome | undefined, after: Outcome | undefined): number | undefined {
   if (!isMeasured(own) || !isMeasured(before) || !isMeasured(after)) return undefined
