@@ -7,7 +7,7 @@ const BATCH_MOST = 256
 const LANES = 2
 /** Enough to begin with while others are still being read, or committed. */
 const ENOUGH = 32
-/** Whoever is being committed for longer than this may wait for a lock; others then go by another connection (25 ms). */
+/** Whoever is being committed for so long may wait for a lock. Longer than the 25 ms after which others get a connection of their own. */
 const PATIENCE_MS = 30
 /** Beyond this many, callers are told to come back, rather than to pile up in memory. */
 const WAITING_MOST = 10_000
