@@ -21,37 +21,43 @@ export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise
 }
 
 /**
- * For the rest of the transaction: look up by key, whatever the planner knows of the tables; and nobody waits for the disk.
+ * For the rest of a transaction: look up by key, whatever the planner knows of the tables; and nobody waits for the disk.
  * Should the database lose the last moment, the events wait again, and what was sent is sent again.
  */
-export async function prepareFanOutOnPostgres(tx: Transaction): Promise<void> {
-  await sql
-    .raw(`${BY_KEY}, set_config('synchronous_commit', 'off', true)`)
-    .execute(tx.write<DeliveryTables>())
-}
+export const PREPARE_FAN_OUT = `${BY_KEY}, set_config('synchronous_commit', 'off', true)`
 
-interface Released {
-  readonly claimId: string
-  /** They wait no more. */
-  readonly done: readonly EventHead[]
-  /** They wait, and nobody holds them. */
-  readonly free: readonly EventHead[]
-}
+/** An event that a claim holds, as it waits. */
+type Held = Pick<EventHead, 'created_at' | 'id'>
 
+// By lists and not by a join: sooner or later the planner would compare each with each.
+const heldBy = (claimId: string, events: readonly Held[]) =>
+  sql`created_at = any(${events.map(({ created_at }) => created_at)}::bigint[])
+    and event_id = any(${events.map(({ id }) => id)}::text[]) and claim_id = ${claimId}`
+
+/** They wait no more. Those that the claim still held. */
 export async function releaseEventsOnPostgres(
   tx: Transaction,
-  { claimId, done, free }: Released,
+  claimId: string,
+  events: readonly Held[],
+): Promise<Set<string>> {
+  await sql.raw(PREPARE_FAN_OUT).execute(tx.write<EventTables>())
+  const { rows } = await sql<{
+    event_id: string
+  }>`delete from waiting_events where ${heldBy(claimId, events)} returning event_id`.execute(
+    tx.write<EventTables>(),
+  )
+  return new Set(rows.map(({ event_id }) => event_id))
+}
+
+/** They wait, and nobody holds them. */
+export async function freeEventsOnPostgres(
+  tx: Transaction,
+  claimId: string,
+  events: readonly Held[],
 ): Promise<void> {
-  // By lists and not by a join: sooner or later the planner would compare each with each.
-  const held = (events: readonly EventHead[]) =>
-    sql`created_at = any(${events.map(({ created_at }) => created_at)}::bigint[])
-      and event_id = any(${events.map(({ id }) => id)}::text[]) and claim_id = ${claimId}`
-  const write = tx.write<EventTables>()
-  if (done.length > 0) await sql`delete from waiting_events where ${held(done)}`.execute(write)
-  if (free.length > 0)
-    await sql`update waiting_events set claim_id = null, free_at = created_at where ${held(free)}`.execute(
-      write,
-    )
+  await sql`update waiting_events set claim_id = null, free_at = created_at where ${heldBy(claimId, events)}`.execute(
+    tx.write<EventTables>(),
+  )
 }
 
 /** One parameter for all rows: with one for each value the statement took longer to make and to read than to run. */
@@ -65,35 +71,6 @@ export async function insertAllOnPostgres<Table extends 'deliveries' | 'publicat
   await sql`insert into ${into} select * from json_populate_recordset(null::${into}, ${json}::text::json)`.execute(
     tx.write<DeliveryTables>(),
   )
-}
-
-/** Destinations of these projects that have something to send which is due. */
-export async function listBehind(
-  reader: Reader,
-  projectIds: readonly string[],
-  now: number,
-): Promise<Set<string>> {
-  const rows = await reader
-    .read<DeliveryTables & DestinationTables>()
-    .selectFrom('destinations as d')
-    .select('d.id')
-    .where('d.project_id', 'in', projectIds)
-    .where('d.deleted_at', 'is', null)
-    .where(
-      // The first of its queue: one seek. That one exists, PostgreSQL would find out in its own way.
-      ({ selectFrom }) =>
-        selectFrom('deliveries as x')
-          .select('x.next_attempt_at')
-          .where('x.status', '=', sql.lit('pending'))
-          .whereRef('x.project_id', '=', 'd.project_id')
-          .whereRef('x.destination_id', '=', 'd.id')
-          .orderBy('x.next_attempt_at')
-          .limit(1),
-      '<=',
-      now,
-    )
-    .execute()
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** What was held goes out once its destination is enabled, also what would have waited for its next time. In small transactions. */

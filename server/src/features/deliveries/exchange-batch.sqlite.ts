@@ -98,6 +98,12 @@ interface Queue extends DestinationId {
   readonly due: number
 }
 
+type Preparing = Pick<ProgramContext, 'prepare'>
+
+/** The queue of the project that comes behind this one, if there is one. */
+export const nextInProject = ({ prepare }: Preparing, { project_id, id }: DestinationId): Queue | undefined =>
+  prepare(NEXT_IN_PROJECT).get(project_id, id) as Queue | undefined
+
 const keyOf = (...parts: string[]): string => parts.join(' ')
 
 function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessage): ExchangeReply {
@@ -119,10 +125,8 @@ function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessa
     deliveries.push(...due)
   }
 
-  function nextQueue({ project_id, id }: DestinationId): Queue | undefined {
-    const found = prepare(NEXT_IN_PROJECT).get(project_id, id) ?? prepare(NEXT_PROJECT).get(project_id)
-    return found as Queue | undefined
-  }
+  const nextQueue = (behind: DestinationId): Queue | undefined =>
+    nextInProject({ prepare }, behind) ?? (prepare(NEXT_PROJECT).get(behind.project_id) as Queue | undefined)
 
   let at: DestinationId | null = asked.after
   for (let walked = 0; at && walked < WALK_MOST && deliveries.length < asked.most; walked++) {
@@ -135,10 +139,7 @@ function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessa
   return { now, deliveries, destinations, events: eventsOf({ prepare }, deliveries), next: at }
 }
 
-function eventsOf(
-  { prepare }: Pick<ProgramContext, 'prepare'>,
-  deliveries: readonly ClaimedValues[],
-): ClaimedEvent[] {
+function eventsOf({ prepare }: Preparing, deliveries: readonly ClaimedValues[]): ClaimedEvent[] {
   const read = prepare(
     'select project_id, id, kind, data, created_at from events where project_id = ? and id = ?',
   )

@@ -11,14 +11,24 @@ export interface FannedOut {
   readonly publications: PublicationRow[]
 }
 
+/** What is left to do of a batch once it is made: its events are held by the claim. */
+export interface ToWrite {
+  readonly claimId: string
+  readonly now: number
+  /** Their deliveries are written, and they wait no more. */
+  readonly written: readonly FannedOut[]
+  /** There were more than one batch may have: they wait, and nobody holds them. */
+  readonly free: readonly EventHead[]
+}
+
 type Value = string | number | null
 
 /** What crosses to the SQLite thread: rows as bare lists of values, without what is the same in all of them. */
 export interface FanOutMessage {
   readonly now: number
   readonly claimId: string
-  /** They go on waiting, held by the claim. */
-  readonly held: readonly EventKey[]
+  /** They wait, and nobody holds them. */
+  readonly free: readonly EventKey[]
   readonly events: readonly {
     readonly key: EventKey
     readonly deliveries: readonly Value[][]
@@ -37,19 +47,17 @@ export const PUBLICATION = [
   ...['id', 'distribution_id', 'customer_id', 'data', 'created_at'],
 ] as const satisfies (keyof PublicationRow)[]
 
-export const packFanOut = (made: readonly FannedOut[], { now, claimId }: FanOutHead): FanOutMessage => ({
+export const packFanOut = ({ now, claimId, written, free }: ToWrite): FanOutMessage => ({
   now,
   claimId,
-  held: made.filter(({ first }) => first !== null).map(keyOf),
-  events: made.filter(({ first }) => first === null).map(packFannedOut),
+  free: free.map(keyOf),
+  events: written.map(packFannedOut),
 })
 
-type FanOutHead = Pick<FanOutMessage, 'now' | 'claimId'>
-
-const keyOf = ({ event }: FannedOut): EventKey => [event.created_at, event.project_id, event.id]
+const keyOf = (event: EventHead): EventKey => [event.created_at, event.project_id, event.id]
 
 const packFannedOut = (made: FannedOut) => ({
-  key: keyOf(made),
+  key: keyOf(made.event),
   deliveries: made.deliveries.map((row) => DELIVERY.map((name) => row[name])),
   publications: made.publications.map((row) => PUBLICATION.map((name) => row[name])),
 })

@@ -1,14 +1,13 @@
 import type { Clock } from '../../platform/clock.ts'
-import type { Database, SqliteDatabase, Transaction } from '../../platform/database/index.ts'
-import type { RandomBytes } from '../../platform/secrets.ts'
+import type { Database, Transaction } from '../../platform/database/index.ts'
+import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { sibling } from '../../platform/sibling.ts'
-import { claimFreeEvents, listFreeEvents } from '../events/index.ts'
-import { insertAllOnPostgres, prepareFanOutOnPostgres, releaseEventsOnPostgres } from './delivery.store.ts'
-import { LEASE_MS } from './exchange.ts'
+import { freeEventsOnPostgres, insertAllOnPostgres, releaseEventsOnPostgres } from './delivery.store.ts'
 import { FanOutBatch, type Outlet } from './fan-out-batch.ts'
-import { type FanOutMessage, packFanOut } from './fan-out-message.ts'
+import { type FanOutMessage, packFanOut, type ToWrite } from './fan-out-message.ts'
+import { takeEvents } from './take-events.ts'
 
-/** Events that one transaction takes at most. */
+/** Events that one batch takes at most. */
 export const EVENTS_AT_ONCE = 400
 
 const SQLITE_PROGRAM = sibling(import.meta.url, './fan-out.sqlite')
@@ -39,18 +38,26 @@ export interface FanOut {
 /**
  * Takes events that wait. What the outlet has room for is sent at once: an event all of whose deliveries are goes on
  * waiting, held by a claim, until they are written with how they ended. Of all others the deliveries and publications are
- * written here, each event's in the transaction that takes it out of the queue. Who dies in between leaves a lease that
- * ends, and the event is taken anew, to the same ids and bytes.
+ * written here, each event's in the transaction that takes it out of the queue, and only while the claim still holds it. Who
+ * dies in between leaves a lease that ends, and the event is taken anew, to the same ids and bytes.
  */
 export async function fanOut(deps: Deps): Promise<FanOut> {
-  const { db, most = EVENTS_AT_ONCE, from = 0 } = deps
-  const batch = new FanOutBatch(deps)
-  const looked = { from, most, leaseMs: LEASE_MS }
+  const { db, clock, random, outlet, most = EVENTS_AT_ONCE, from = 0 } = deps
+  const claimId = newId(random, '')
+  const at = clock.monotonic()
+  const taken = await takeEvents(db, { claimId, now: await db.now(), from, most })
+  const batch = new FanOutBatch({ outlet, claimId, at, taken })
+  let free = taken.events
   try {
-    if (db.engine === 'sqlite') await fanOutOnSqlite(db, batch, looked)
-    else await db.transaction((tx) => fanOutOnPostgres(tx, batch, looked))
+    await batch.make(db)
+    free = taken.events.slice(batch.made.length)
+    const written = batch.made.filter(({ first }) => first === null)
+    if (written.length + free.length > 0)
+      batch.leaveOut(await write(db, { claimId, now: taken.now, written, free }))
   } catch (error) {
     batch.letGo()
+    // Else they would wait for the end of the lease.
+    await write(db, { claimId, now: taken.now, written: [], free: taken.events }).catch(() => undefined)
     throw error
   }
   batch.begin()
@@ -58,40 +65,26 @@ export async function fanOut(deps: Deps): Promise<FanOut> {
   return { events: made.length, kept, left, upTo: made.at(-1)?.event.created_at ?? 0 }
 }
 
-type Looked = Parameters<typeof listFreeEvents>[1]
-
-/**
- * Read beside the one writer, and written in a single turn of it, which leaves alone what another process has taken
- * meanwhile. A destination that comes in between skips these events in any case, since they still wait.
- */
-async function fanOutOnSqlite(db: SqliteDatabase, batch: FanOutBatch, looked: Looked): Promise<void> {
-  await batch.make(db, await listFreeEvents(db, looked, await db.now()))
-  if (batch.made.length === 0) return
-  const message = packFanOut(batch.made, batch)
-  const taken = await db.runProgram<FanOutMessage, string[]>(SQLITE_PROGRAM, message)
-  if (taken.length > 0) batch.leaveOut(new Set(taken))
+/** The events of which another process has taken care meanwhile. */
+async function write(db: Database, toWrite: ToWrite): Promise<Set<string>> {
+  if (db.engine === 'postgres') return db.transaction((tx) => writeOnPostgres(tx, toWrite))
+  return new Set(await db.runProgram<FanOutMessage, string[]>(SQLITE_PROGRAM, packFanOut(toWrite)))
 }
 
-async function fanOutOnPostgres(tx: Transaction, batch: FanOutBatch, looked: Looked): Promise<void> {
-  await prepareFanOutOnPostgres(tx)
-  const events = await claimFreeEvents(tx, looked, batch.claimId)
-  await batch.make(tx, events)
-  const { made, claimId } = batch
-  // Where there were more than one batch may have, the rest is free again.
-  const written = made.filter(({ first }) => first === null)
+async function writeOnPostgres(tx: Transaction, { claimId, written, free }: ToWrite): Promise<Set<string>> {
+  const events = written.map(({ event }) => event)
+  const held = await releaseEventsOnPostgres(tx, claimId, events)
+  const ours = written.filter(({ event }) => held.has(event.id))
   await insertAllOnPostgres(
     tx,
     'deliveries',
-    written.flatMap(({ deliveries }) => deliveries),
+    ours.flatMap(({ deliveries }) => deliveries),
   )
   await insertAllOnPostgres(
     tx,
     'publications',
-    written.flatMap(({ publications }) => publications),
+    ours.flatMap(({ publications }) => publications),
   )
-  await releaseEventsOnPostgres(tx, {
-    claimId,
-    done: written.map(({ event }) => event),
-    free: events.slice(made.length),
-  })
+  if (free.length > 0) await freeEventsOnPostgres(tx, claimId, free)
+  return new Set(events.map(({ id }) => id).filter((id) => !held.has(id)))
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { EVENTS_AT_ONCE, type FanOut } from './fan-out.ts'
+import { DELIVERIES_AT_ONCE } from './fan-out-batch.ts'
 
 /** No batch is smaller, whatever there is room for: others in it are not to wait for one that is slow. */
 export const EVENTS_FEW = 16
@@ -48,6 +49,11 @@ export class Pace {
     if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
     if (this.#isMoving()) this.#stuck = 0
     else if (wasLeft) this.#stuck++
+    // More than one batch may have would only be taken and let go again.
+    return Math.min(this.#wanted(events, wasLeft), Math.ceil(DELIVERIES_AT_ONCE / this.#perEvent))
+  }
+
+  #wanted(events: number, wasLeft: boolean): number {
     if (this.#stuck > FEW_MOST) return EVENTS_AT_ONCE
     if (wasLeft) return EVENTS_FEW
     const fitting = Math.max(EVENTS_FEW, Math.floor(this.#sends.room / this.#perEvent))

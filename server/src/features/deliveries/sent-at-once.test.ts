@@ -472,17 +472,8 @@ eachEngine((engine) => {
     await happen(3)
     const worker = newWorker(db)
     const failing = new Error('no')
-    const broken: Database =
-      db.engine === 'sqlite'
-        ? { ...db, runProgram: () => Promise.reject(failing) }
-        : {
-            ...db,
-            transaction: (work) =>
-              db.transaction(async (tx) => {
-                await work(tx)
-                throw failing
-              }),
-          }
+    const fail = () => Promise.reject(failing)
+    const broken: Database = db.engine === 'sqlite' ? { ...db, runProgram: fail } : { ...db, runSql: fail }
     await expect(worker.fanOut(broken)).rejects.toBe(failing)
     expect([worker.sent, worker.inFlight(), await rows()]).toEqual([[], 0, []])
     expect(await worker.fanOut()).toMatchObject({ events: 3, kept: 3, left: 0 })

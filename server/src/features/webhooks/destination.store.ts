@@ -132,19 +132,6 @@ export async function updateDestinationRow(
   await tx.wake(DESTINATIONS_CHANGED)
 }
 
-/** Those of the projects that can still be sent to, enabled or not. */
-export const listLiveDestinations = (
-  reader: Reader,
-  projectIds: readonly string[],
-): Promise<DestinationRow[]> =>
-  reader
-    .read<DestinationTables>()
-    .selectFrom('destinations')
-    .selectAll()
-    .where('project_id', 'in', projectIds)
-    .where('deleted_at', 'is', null)
-    .execute()
-
 /** Of all projects, in the order of their ids, a hundred at a time: those after this one. */
 export async function listDestinationsAfter(
   reader: Reader,

@@ -10,7 +10,6 @@ export {
   finishRelease,
   forgetPreviousSecrets,
   forgetSkips,
-  listLiveDestinations,
   listReleased,
   markDestinationsDeleted,
 } from './destination.store.ts'

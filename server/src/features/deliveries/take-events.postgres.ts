@@ -1,0 +1,79 @@
+import type { SqlConnection } from '../../platform/database/index.ts'
+import { PREPARE_FAN_OUT } from './delivery.store.ts'
+import { LEASE_MS } from './exchange.ts'
+import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
+
+const nextQueue = (after: string) => `
+  select destination_id, next_attempt_at as due from deliveries
+  where status = 'pending' and project_id = ${after}.project_id and destination_id > ${after}.destination_id
+  order by project_id, destination_id, next_attempt_at limit 1`
+
+/**
+ * What another worker holds is left out. Joined, sooner or later each would be compared with each: so by lists, and one by
+ * one (offset 0). What belongs to all of them comes with one.
+ */
+const TAKE = `
+with recursive clock as materialized (select jeton_now() as now),
+free as (
+  select created_at, event_id from waiting_events
+  where created_at >= $2::bigint and
+    (free_at <= (select now from clock) or free_at > (select now from clock) + ${2 * LEASE_MS})
+  order by created_at, project_id, event_id limit $3::bigint for update skip locked
+),
+taken as (
+  update waiting_events set claim_id = $1::text, free_at = (select now from clock) + ${LEASE_MS}
+  where created_at = any(array(select created_at from free)) and event_id = any(array(select event_id from free))
+  returning project_id, event_id
+),
+projects as materialized (select distinct project_id from taken),
+-- From queue to queue, never through one: where all goes well there is none.
+queues(project_id, destination_id, due) as (
+  select project_id, '' collate "C", null::bigint from projects
+  union all
+  select q.project_id, n.destination_id, n.due from queues q cross join lateral (${nextQueue('q')}) n
+),
+common as materialized (
+  select (select now from clock) as now,
+    (select json_agg(json_build_array(${LIVE_COLUMNS.map((name) => `d.${name}`).join(', ')})) from destinations d
+     where d.project_id = any(array(select project_id from projects)) and d.deleted_at is null) as destinations,
+    (select json_agg(destination_id) from queues where due <= (select now from clock)) as behind
+)
+select case when t.event_id = (select min(event_id) from taken) then (select to_json(c) from common c) end as common, e.*
+from taken t left join lateral (
+  select ${EVENT_COLUMNS.slice(0, -1).join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end as data
+  from events where project_id = t.project_id and id = t.event_id offset 0
+) e on true`
+
+type Common = Pick<TakenValues, 'now'> & {
+  readonly [Name in 'destinations' | 'behind']: TakenValues[Name] | null
+}
+type Row = Record<string, string | number | null> & { readonly common: Common | null }
+
+export async function takeEventsOnPostgres(
+  sql: SqlConnection,
+  { claimId, from, most }: Taking,
+): Promise<TakenValues> {
+  // All at once, and waited for once: a statement that fails turns the commit into a rollback.
+  const begun = [sql.send('begin'), sql.send(PREPARE_FAN_OUT)]
+  const taking = sql.send<Row>(TAKE, [claimId, from, most])
+  for (const one of await Promise.allSettled([...begun, taking, sql.send('commit')]))
+    if (one.status === 'rejected') throw one.reason
+  const rows = await taking
+  const common = rows.find((row) => row.common !== null)?.common
+  return {
+    now: common?.now ?? 0,
+    events: rows
+      .filter(({ id }) => id !== null)
+      .map((row) => EVENT_COLUMNS.map((name) => row[name]!))
+      .sort(byAge),
+    destinations: common?.destinations ?? [],
+    behind: common?.behind ?? [],
+  }
+}
+
+const KEY = (['created_at', 'project_id', 'id'] as const).map((name) => EVENT_COLUMNS.indexOf(name))
+
+function byAge(a: TakenValues['events'][number], b: TakenValues['events'][number]): number {
+  for (const at of KEY) if (a[at] !== b[at]) return a[at]! < b[at]! ? -1 : 1
+  return 0
+}

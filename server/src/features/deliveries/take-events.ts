@@ -1,0 +1,36 @@
+import type { Database } from '../../platform/database/index.ts'
+import { sibling } from '../../platform/sibling.ts'
+import type { WaitingEvent } from '../events/index.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import { takeEventsOnPostgres } from './take-events.postgres.ts'
+import {
+  EVENT_COLUMNS,
+  LIVE_COLUMNS,
+  type TakenEvents,
+  type TakenValues,
+  type Taking,
+} from './taken-events.ts'
+
+const SQLITE_PROGRAM = sibling(import.meta.url, './take-events.sqlite')
+
+/**
+ * One exchange with the store, whatever is found: for every further one the fan-out would wait until all answers that have
+ * come meanwhile are read, and with hundreds of sends under way it would be the fan-out that they wait for.
+ */
+export async function takeEvents(db: Database, taking: Taking): Promise<TakenEvents> {
+  const taken =
+    db.engine === 'sqlite'
+      ? await db.runProgram<Taking, TakenValues>(SQLITE_PROGRAM, taking)
+      : await db.runSql((connection) => takeEventsOnPostgres(connection, taking))
+  return {
+    ...taken,
+    events: taken.events.map((values) => rowOf<WaitingEvent>(EVENT_COLUMNS, values)),
+    destinations: taken.destinations.map((values) => rowOf<DestinationRow>(LIVE_COLUMNS, values)),
+  }
+}
+
+function rowOf<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
+  return row as Row
+}

@@ -1,0 +1,44 @@
+import type { WaitingEvent } from '../events/index.ts'
+import type { DestinationRow } from '../webhooks/index.ts'
+import { DESTINATION_COLUMNS } from './exchange.ts'
+
+/** What a longer event tells is read when it is sent, and not before. */
+export const SHORT_BYTES = 64 * 1024
+
+export interface Taking {
+  readonly claimId: string
+  /** For SQLite, whose clock this is; PostgreSQL has its own. */
+  readonly now: number
+  /** Of those that nobody holds, the oldest from this time on: what is before it is known to be gone. */
+  readonly from: number
+  readonly most: number
+}
+
+/** Events that wait, held by the claim from now on, and everything that is needed to make their deliveries. */
+export interface TakenEvents {
+  /** The store's time. */
+  readonly now: number
+  /** Oldest first. */
+  readonly events: readonly WaitingEvent[]
+  /** Those of their projects that can still be sent to, enabled or not. */
+  readonly destinations: readonly DestinationRow[]
+  /** Destinations that have something to send which is due. */
+  readonly behind: readonly string[]
+}
+
+type Value = string | number | null
+
+/** As it crosses from the store: rows as bare lists of values, in the order of their columns. */
+export interface TakenValues {
+  readonly now: number
+  readonly events: readonly (readonly Value[])[]
+  readonly destinations: readonly (readonly Value[])[]
+  readonly behind: readonly string[]
+}
+
+/** `data` comes last: it is null where it is long. */
+export const EVENT_COLUMNS = [
+  ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),
+  ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at', 'data'] as const),
+] as const satisfies readonly (keyof WaitingEvent)[]
+export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips']
