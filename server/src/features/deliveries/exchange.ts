@@ -1,4 +1,5 @@
 import type { StoredKind } from '../../contract/event-kinds.ts'
+import type { EventData } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow, StoredStatus } from './delivery.ts'
 
@@ -98,7 +99,7 @@ export interface ClaimedEvent {
   readonly project_id: string
   readonly id: string
   readonly kind: StoredKind
-  readonly data: string
+  readonly data: EventData
   readonly created_at: number
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../platform/database/index.ts'
-import { type EventRow, findEvent, type WaitingEvent } from '../events/index.ts'
+import { type EventData, findEvent, type WaitingEvent } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
 import type { Dispatcher, Kept } from './dispatcher.ts'
@@ -133,10 +133,10 @@ interface Made {
   readonly kept: readonly Kept[]
 }
 
-const hasData = (event: WaitingEvent): event is EventRow => event.data !== null
+const hasData = (event: WaitingEvent): event is WaitingEvent & { data: EventData } => event.data !== null
 
 /** What an event tells, which only publications need. */
 async function fieldsFor(reader: Reader, event: WaitingEvent): Promise<Fields | undefined> {
   const told = hasData(event) ? event : await findEvent(reader, event.project_id, event.id)
-  return told && fieldsOf(told)
+  return told && fieldsOf(told.data)
 }

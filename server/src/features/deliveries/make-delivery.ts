@@ -8,12 +8,14 @@ import type { DeliveryRow } from './delivery.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
 import { type Fields, makePublication } from './publication.ts'
 
+const NOTHING: ReadonlySet<string> = new Set()
+
 /** Who existed when an event was written and wants its kind; disabled ones too, whose deliveries are held. */
 export function subscribersIn(destinations: readonly DestinationRow[]) {
   const known = destinations.map((row) => ({
     row,
     kinds: eventsOf(row),
-    skips: new Set<string>(JSON.parse(row.skips)),
+    skips: row.skips === '[]' ? NOTHING : new Set<string>(JSON.parse(row.skips)),
   }))
   const byProject = Map.groupBy(known, ({ row }) => row.project_id)
   return (event: EventHead): DestinationRow[] =>

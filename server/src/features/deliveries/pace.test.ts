@@ -40,6 +40,13 @@ test('a batch is no larger than there is room for, but never smaller than a few'
   expect(await next(50, { perEvent: 10 })).toBe(EVENTS_FEW)
 })
 
+test('of events that go to many, no more are taken than one batch may have', async () => {
+  const { next } = sending({ room: 5_000 })
+  expect(await next(16, { perEvent: 1_000 })).toBe(1)
+  expect(await next(1, { perEvent: 1_000, left: 1_000 })).toBe(1)
+  expect(await next(1, { perEvent: 1 })).toBe(32)
+})
+
 test('where most is left although receivers take what they get, batches stay small', async () => {
   const { next } = sending({ isBehind: true, endingsPerMs: 5 })
   for (let i = 0; i < 6; i++) expect(await next(16, { left: 16 })).toBe(EVENTS_FEW)

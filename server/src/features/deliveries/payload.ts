@@ -1,6 +1,6 @@
 import { wireOf } from '../../contract/event-kinds.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { type EventHead, eventSource } from '../events/index.ts'
+import { type EventData, type EventHead, eventSource } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 
@@ -58,10 +58,13 @@ export const payloadOf = ({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, da
   head + data.slice(0, -1) + tail
 
 /** As they are sent, without making one text of the three first. */
-export function payloadBytes({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: string): Buffer {
-  const parts = [head, data.slice(0, -1), tail]
-  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
-  let at = 0
-  for (const part of parts) at += bytes.write(part, at)
+export function payloadBytes({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: EventData): Buffer {
+  const dataLength = typeof data === 'string' ? Buffer.byteLength(data) : data.length
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength - 1 + Buffer.byteLength(tail))
+  const from = bytes.write(head)
+  if (typeof data === 'string') bytes.write(data, from)
+  else bytes.set(data, from)
+  // Over the brace.
+  bytes.write(tail, from + dataLength - 1)
   return bytes
 }

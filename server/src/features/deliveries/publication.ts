@@ -1,7 +1,7 @@
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import type { EventHead, EventRow } from '../events/index.ts'
+import type { EventData, EventHead } from '../events/index.ts'
 import type { PublicationRow } from './delivery.ts'
 
 interface Customer {
@@ -30,7 +30,10 @@ interface Publishing {
   readonly now: number
 }
 
-export const fieldsOf = (event: Pick<EventRow, 'data'>): Fields => JSON.parse(event.data)
+export const fieldsOf = (data: EventData): Fields => JSON.parse(textOf(data))
+
+const textOf = (data: EventData): string =>
+  typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString()
 
 /** The notification of a loyalty campaign, as the platform records and sends it. */
 export function makePublication(

@@ -385,6 +385,22 @@ eachEngine((engine) => {
     expect(await attempts()).toHaveLength(2)
   })
 
+  test('what a receiver says is kept as it said it', async () => {
+    await subscribe()
+    await happen(1)
+    const said = 'a\x1fb\x1d "quoted" \\ 💶\r\n{"null": null}'
+    const worker = newWorker(db, {
+      ...DELIVERED,
+      status: 500,
+      responseBody: said,
+      error: `no: ${said}`,
+      outcome: 'failed',
+    })
+    await worker.fanOut()
+    await worker.finish()
+    expect(await attempts()).toMatchObject([{ status: 500, response_body: said, error: `no: ${said}` }])
+  })
+
   test('a lease that another has just given is not over because its clock is ahead', async () => {
     await subscribe()
     await happen(2)

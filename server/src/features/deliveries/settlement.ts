@@ -112,7 +112,10 @@ function reasonToDisable(
   return `every attempt has failed since ${new Date(failing_since).toISOString()}`
 }
 
-/** Which destinations a batch shows as failing, and which as well again; one success is enough. */
+/**
+ * Which destinations a batch shows as failing, and which as well again; one success is enough. That one was well all along
+ * need not be said.
+ */
 export function fortunesOf(ended: readonly Ended[]): {
   failing: DestinationId[]
   recovered: DestinationId[]
@@ -124,8 +127,10 @@ export function fortunesOf(ended: readonly Ended[]): {
     return { project_id, id }
   }
   const went = (group: readonly Ended[]) => group.some(({ succeeded }) => succeeded)
+  const wasFailing = (group: readonly Ended[]) =>
+    group.some(({ destination }) => destination.failing_since !== null)
   return {
     failing: ofDestination.filter((group) => !went(group)).map(which),
-    recovered: ofDestination.filter(went).map(which),
+    recovered: ofDestination.filter((group) => went(group) && wasFailing(group)).map(which),
   }
 }

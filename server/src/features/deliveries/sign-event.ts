@@ -89,7 +89,7 @@ type StandInFor = Pick<DestinationRow, 'id' | 'kind' | 'campaign_id' | 'event_na
 /** For a destination that was made after the event; for an event that is not fanned out yet, what it will get. */
 function standIn(event: EventRow, destination: StandInFor): DeliveryRow {
   refuseWrongPlace(event, destination)
-  const fields = destination.kind === 'distribution' ? fieldsOf(event) : undefined
+  const fields = destination.kind === 'distribution' ? fieldsOf(event.data) : undefined
   return makeDelivery({ event, destination, fields, now: event.created_at }).delivery
 }
 

@@ -40,7 +40,7 @@ common as materialized (
 )
 select case when t.event_id = (select min(event_id) from taken) then (select to_json(c) from common c) end as common, e.*
 from taken t left join lateral (
-  select ${EVENT_COLUMNS.slice(0, -1).join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end as data
+  select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end as data
   from events where project_id = t.project_id and id = t.event_id offset 0
 ) e on true`
 
@@ -60,20 +60,19 @@ export async function takeEventsOnPostgres(
     if (one.status === 'rejected') throw one.reason
   const rows = await taking
   const common = rows.find((row) => row.common !== null)?.common
+  const events = rows.filter(({ id }) => id !== null).sort(byAge)
   return {
     now: common?.now ?? 0,
-    events: rows
-      .filter(({ id }) => id !== null)
-      .map((row) => EVENT_COLUMNS.map((name) => row[name]!))
-      .sort(byAge),
+    events: events.map((row) => EVENT_COLUMNS.map((name) => row[name]!)),
+    told: events.map(({ data }) => data as string | null),
     destinations: common?.destinations ?? [],
     behind: common?.behind ?? [],
   }
 }
 
-const KEY = (['created_at', 'project_id', 'id'] as const).map((name) => EVENT_COLUMNS.indexOf(name))
+const KEY = ['created_at', 'project_id', 'id']
 
-function byAge(a: TakenValues['events'][number], b: TakenValues['events'][number]): number {
-  for (const at of KEY) if (a[at] !== b[at]) return a[at]! < b[at]! ? -1 : 1
+function byAge(a: Row, b: Row): number {
+  for (const name of KEY) if (a[name] !== b[name]) return a[name]! < b[name]! ? -1 : 1
   return 0
 }

@@ -4,11 +4,12 @@ import { nextInProject } from './exchange-batch.sqlite.ts'
 import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
 
 /** A lease that lies further ahead than any can was given before the clock was set back: it is over. */
+const IS_FREE = 'created_at >= ? and (free_at <= ? or free_at > ?)'
 const FREE = `select created_at, project_id, event_id from waiting_events
-  where created_at >= ? and (free_at <= ? or free_at > ?) order by created_at, project_id, event_id limit ?`
-const HOLD =
-  'update waiting_events set claim_id = ?, free_at = ? where created_at = ? and project_id = ? and event_id = ?'
-const EVENT = `select ${EVENT_COLUMNS.slice(0, -1).join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end
+  where ${IS_FREE} order by created_at, project_id, event_id limit ?`
+const HOLD = `update waiting_events set claim_id = ?, free_at = ?
+  where ${IS_FREE} and (created_at, project_id, event_id) <= (?, ?, ?)`
+const EVENT = `select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then cast(data as blob) end
   from events where project_id = ? and id = ?`
 const LIVE = `select ${LIVE_COLUMNS.join(', ')} from destinations where project_id = ? and deleted_at is null`
 
@@ -16,6 +17,7 @@ const LIVE = `select ${LIVE_COLUMNS.join(', ')} from destinations where project_
 const BYTES_MOST = 4 * 1024 * 1024
 
 type Values = TakenValues['events'][number]
+type Key = [created_at: number, project_id: string, event_id: string]
 
 /** Runs inside the SQLite thread, in a transaction of its own. */
 export function run(context: ProgramContext, { claimId, now, from, most }: Taking): TakenValues {
@@ -25,27 +27,46 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
     return statement
   }
   const [free, event, live] = [listed(FREE), listed(EVENT), listed(LIVE)]
-  const hold = context.prepare(HOLD)
   const ends = now + LEASE_MS
+  const isFree = [from, now, ends + LEASE_MS] as const
   const events: Values[] = []
+  const told = new Parts()
   const projects = new Set<string>()
-  let bytes = 0
-  for (const key of free.all(from, now, ends + LEASE_MS, most) as never as [number, string, string][]) {
-    if (bytes > BYTES_MOST) break
+  let last: Key | undefined
+  for (const key of free.all(...isFree, most) as never as Key[]) {
+    if (told.length > BYTES_MOST) break
+    last = key
     const [, projectId, eventId] = key
-    const values = event.get(projectId, eventId) as never as Values | undefined
+    const values = event.get(projectId, eventId) as never as [...Values, Uint8Array | null] | undefined
     if (!values) continue
-    hold.run(claimId, ends, ...key)
-    events.push(values)
+    told.add(values.pop() as Uint8Array | null)
+    events.push(values as Values)
     projects.add(projectId)
-    bytes += String(values.at(-1) ?? '').length
   }
+  if (last) context.prepare(HOLD).run(claimId, ends, ...isFree, ...last)
   const ofProjects = <T>(list: (projectId: string) => T[]): T[] => [...projects].flatMap(list)
   return {
     now,
     events,
+    told: told.joined(),
     destinations: ofProjects((id) => live.all(id) as never as Values[]),
     behind: ofProjects((id) => behindIn(context, id, now)),
+  }
+}
+
+class Parts {
+  readonly #parts: Uint8Array[] = []
+  readonly #ends: number[] = []
+  length = 0
+
+  add(part: Uint8Array | null): void {
+    if (part) this.#parts.push(part)
+    this.length += part?.length ?? 0
+    this.#ends.push(this.length)
+  }
+
+  joined() {
+    return { bytes: new Uint8Array(Buffer.concat(this.#parts)), ends: this.#ends }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
-import type { WaitingEvent } from '../events/index.ts'
+import type { EventData, EventHead } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import { takeEventsOnPostgres } from './take-events.postgres.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type TakenEvents,
   type TakenValues,
   type Taking,
+  type Told,
 } from './taken-events.ts'
 
 const SQLITE_PROGRAM = sibling(import.meta.url, './take-events.sqlite')
@@ -22,11 +23,21 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
     db.engine === 'sqlite'
       ? await db.runProgram<Taking, TakenValues>(SQLITE_PROGRAM, taking)
       : await db.runSql((connection) => takeEventsOnPostgres(connection, taking))
+  const { now, behind } = taken
   return {
-    ...taken,
-    events: taken.events.map((values) => rowOf<WaitingEvent>(EVENT_COLUMNS, values)),
+    now,
+    behind,
+    events: taken.events.map((values, i) =>
+      Object.assign(rowOf<EventHead>(EVENT_COLUMNS, values), { data: toldBy(taken.told, i) }),
+    ),
     destinations: taken.destinations.map((values) => rowOf<DestinationRow>(LIVE_COLUMNS, values)),
   }
+}
+
+function toldBy(told: Told, i: number): EventData | null {
+  if (!('ends' in told)) return told[i]!
+  const [from, to] = [told.ends[i - 1] ?? 0, told.ends[i]!]
+  return to > from ? told.bytes.subarray(from, to) : null
 }
 
 function rowOf<Row>(columns: readonly string[], values: readonly unknown[]): Row {

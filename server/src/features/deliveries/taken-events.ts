@@ -1,4 +1,4 @@
-import type { WaitingEvent } from '../events/index.ts'
+import type { EventHead, WaitingEvent } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import { DESTINATION_COLUMNS } from './exchange.ts'
 
@@ -32,13 +32,21 @@ type Value = string | number | null
 export interface TakenValues {
   readonly now: number
   readonly events: readonly (readonly Value[])[]
+  readonly told: Told
   readonly destinations: readonly (readonly Value[])[]
   readonly behind: readonly string[]
 }
 
-/** `data` comes last: it is null where it is long. */
+/**
+ * What each event tells, where that is short: texts, or, from SQLite, all of it one behind the other, with where each ends (the
+ * same as before where it is long). It is only sent on: a text would have to be made of it first, and bytes of that.
+ */
+export type Told =
+  | readonly (string | null)[]
+  | { readonly bytes: Uint8Array; readonly ends: readonly number[] }
+
 export const EVENT_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),
-  ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at', 'data'] as const),
-] as const satisfies readonly (keyof WaitingEvent)[]
+  ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
+] as const satisfies readonly (keyof EventHead)[]
 export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips']

@@ -1,9 +1,12 @@
 import type { Reader } from '../../platform/database/index.ts'
 import type { EventHead, EventTables } from './event.store.ts'
 
+/** What an event tells, as text or as its bytes: whatever came from the store. */
+export type EventData = string | Uint8Array
+
 /** One that waits to be fanned out, with what it tells where that is short. */
 export interface WaitingEvent extends EventHead {
-  readonly data: string | null
+  readonly data: EventData | null
 }
 
 /** Ids of what waits in a project; at most `most`. */

@@ -1,0 +1,179 @@
+import { beforeEach, expect, test } from 'vitest'
+import { eachEngine } from '../../../test/engines.ts'
+import { redemptionData } from '../../../test/reported-redemption.ts'
+import { MIGRATIONS } from '../../app/migrations/index.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { type Database, migrate } from '../../platform/database/index.ts'
+import { createVault } from '../../platform/encryption.ts'
+import { createReach } from '../../platform/outbound/index.ts'
+import { randomBytes } from '../../platform/secrets.ts'
+import { type EventTables, writeEvent } from '../events/index.ts'
+import { createProjectIn } from '../projects/index.ts'
+import { createDestination } from '../webhooks/create-destination.ts'
+import { deleteDestination } from '../webhooks/destination-changes.ts'
+import type { DestinationTables } from '../webhooks/index.ts'
+import type { DeliveryTables } from './delivery.ts'
+import { LEASE_MS } from './exchange.ts'
+import { fanOut } from './fan-out.ts'
+import { DELIVERIES_AT_ONCE } from './fan-out-batch.ts'
+import { payloadBytes } from './payload.ts'
+import { takeEvents } from './take-events.ts'
+
+const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
+const KIND = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
+const random = randomBytes
+
+eachEngine((engine) => {
+  let db: Database
+  const deps = () => ({
+    ...{ db, random, vault: createVault(Buffer.alloc(32, 1), random), reach: createReach([]) },
+  })
+
+  beforeEach(async () => {
+    db = await engine.open({ clock: systemClock })
+    await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
+  })
+
+  const newProject = async (name: string): Promise<string> =>
+    (await db.transaction((tx) => createProjectIn({ random }, tx, { name, actor: ACTOR }))).id
+  const subscribe = async (projectId: string): Promise<string> => {
+    const fields = { target_url: 'https://hooks.example/in' }
+    return (await createDestination(deps(), { projectId, kind: 'webhook', fields, actor: ACTOR })).row.id
+  }
+  const happen = (projectId: string, times = 1, data: object = redemptionData(), entityId = 'cust_7') =>
+    db.transaction(async (tx) => {
+      const source = { channel: 'API', apiKey: { name: 'pos', app_id: 'a' } } as const
+      const about = { projectId, kind: KIND, entityId, campaignId: null, groupId: 'v-1' } as const
+      for (let i = 0; i < times; i++) await writeEvent({ random }, tx, { ...about, source, data })
+    })
+  const take = async (claimId: string, { most = 100, now = 0 } = {}) =>
+    takeEvents(db, { claimId, now: (await db.now()) + now, from: 0, most })
+  const waiting = () =>
+    db.read<EventTables>().selectFrom('waiting_events').selectAll().orderBy('event_id').execute()
+  const events = () => db.read<EventTables>().selectFrom('events').selectAll().orderBy('id').execute()
+  const bytesOf = (data: unknown) => payloadBytes({ head: '', tail: '}' }, data as string).toString()
+
+  /** Something happens each time between the taking and the writing of what is not sent at once. */
+  function writingAfter(happens: () => Promise<void>): Database {
+    if (db.engine === 'postgres') {
+      const { transaction } = db
+      return { ...db, transaction: (work, options) => happens().then(() => transaction(work, options)) }
+    }
+    const { runProgram } = db
+    return {
+      ...db,
+      async runProgram(module, input) {
+        if (module.href.includes('/fan-out')) await happens()
+        return runProgram(module, input)
+      },
+    }
+  }
+
+  test('what is taken is held, oldest first, whole, and nobody else gets it', async () => {
+    const club = await newProject('Club')
+    // Names are anybody's: what parts the values of a batch elsewhere may be in them.
+    await happen(club, 3, redemptionData(), 'a\x1fb\x1d"c\\\n💶')
+    const taken = await take('one', { most: 2 })
+    const stored = await events()
+    expect(taken.events.map(({ data, ...head }) => ({ ...head, data: bytesOf(data) }))).toEqual(
+      stored.slice(0, 2),
+    )
+    expect((await waiting()).map(({ claim_id, free_at }) => [claim_id, free_at])).toEqual([
+      ['one', taken.now + LEASE_MS],
+      ['one', taken.now + LEASE_MS],
+      [null, stored[2]!.created_at],
+    ])
+    expect((await take('other')).events.map(({ id }) => id)).toEqual([stored[2]!.id])
+    expect(await take('third')).toMatchObject({ events: [], destinations: [], behind: [] })
+  })
+
+  test('many take at the same time, and each event is taken once', async () => {
+    const club = await newProject('Club')
+    await happen(club, 60)
+    const taken = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => take(id, { most: 15 })))
+    const ids = taken.flatMap(({ events }) => events.map(({ id }) => id))
+    expect(new Set(ids).size).toBe(ids.length)
+    // On PostgreSQL those that another is just taking are left out.
+    while (ids.length < 60) {
+      const { events } = await take('last')
+      expect(events.length).toBeGreaterThan(0)
+      ids.push(...events.map(({ id }) => id))
+    }
+    expect(new Set(ids).size).toBe(60)
+  })
+
+  test('with the events come the destinations of their projects that are there, and those of them that are behind', async () => {
+    const [club, other, third] = [await newProject('A'), await newProject('B'), await newProject('C')]
+    const [well, gone] = [await subscribe(club), await subscribe(club)]
+    await deleteDestination(deps(), { projectId: club, kind: 'webhook', id: gone, actor: ACTOR })
+    const late = await subscribe(other)
+    await subscribe(third)
+    await happen(other)
+    await fanOut({ db, random, clock: systemClock })
+    await happen(club)
+    await happen(other)
+    const taken = await take('one')
+    const rows = await db.read<DestinationTables>().selectFrom('destinations').selectAll().execute()
+    const wanted = rows.filter(({ id }) => id === well || id === late)
+    expect(taken.destinations).toHaveLength(2)
+    expect(taken.destinations).toEqual(expect.arrayContaining(wanted))
+    expect(taken.behind).toEqual([late])
+  })
+
+  test('what is long is not read yet, and what is longer than one batch may have waits on', async () => {
+    const club = await newProject('Club')
+    await happen(club, 1, { ...redemptionData(), note: 'x'.repeat(70_000) })
+    expect((await take('one')).events).toMatchObject([{ data: null }])
+    for (let i = 0; i < 3; i++) await subscribe(club)
+    const each = Math.ceil(DELIVERIES_AT_ONCE / 3)
+    await happen(club, each + 5)
+    expect(await fanOut({ db, random, clock: systemClock })).toMatchObject({ events: each, left: 3 * each })
+    const left = (await waiting()).filter(({ claim_id }) => claim_id === null)
+    expect(left).toHaveLength(5)
+    for (const { free_at, created_at } of left) expect(free_at).toBe(created_at)
+  })
+
+  test('what another has taken meanwhile is neither written nor sent', async () => {
+    const club = await newProject('Club')
+    await subscribe(club)
+    await happen(club, 2)
+    const [first] = await events()
+    const begun: unknown[] = []
+    // No place for anything: both are to be written. In between the lease of one has ended, and another has it.
+    const outlet = {
+      keep: () => undefined,
+      letGo: () => undefined,
+      beginKept: (kept: readonly unknown[]) => begun.push(...kept),
+    }
+    const steal = async () => {
+      await db.transaction((tx) =>
+        tx
+          .write<EventTables>()
+          .updateTable('waiting_events')
+          .set({ claim_id: 'another' })
+          .where('event_id', '=', first!.id)
+          .execute(),
+      )
+    }
+    await fanOut({ db: writingAfter(steal), random, clock: systemClock, outlet })
+    const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
+    expect(rows.map(({ event_id }) => event_id)).toEqual([(await events())[1]!.id])
+    expect(await waiting()).toMatchObject([{ event_id: first!.id, claim_id: 'another' }])
+    expect(begun).toEqual([])
+  })
+
+  test('what cannot be written waits on, and nobody holds it', async () => {
+    const club = await newProject('Club')
+    await subscribe(club)
+    await happen(club, 2)
+    const failing = new Error('no')
+    let failures = 1
+    const broken = writingAfter(async () => {
+      if (failures-- > 0) throw failing
+    })
+    await expect(fanOut({ db: broken, random, clock: systemClock })).rejects.toBe(failing)
+    expect((await waiting()).map(({ claim_id }) => claim_id)).toEqual([null, null])
+    expect(await fanOut({ db, random, clock: systemClock })).toMatchObject({ events: 2, left: 2 })
+    expect(await waiting()).toEqual([])
+  })
+})
