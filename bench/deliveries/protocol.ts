@@ -2,6 +2,15 @@ import type { ChildProcess } from 'node:child_process'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** It answers once it has got so many: who asks again and again takes the time of those who send. */
+export interface ToReceiver {
+  readonly count: number
+  /** It then begins anew. */
+  readonly reset?: true
+  /** From now on it reads how old events are. */
+  readonly timing?: true
+}
+
 /** What the receiver has seen since it was last reset. */
 export interface FromReceiver {
   readonly count: number

@@ -1,6 +1,6 @@
 /** Takes what is sent, answers 204, and tells how many came, from when to when, and how old the events were. */
 import { createServer, type IncomingMessage } from 'node:http'
-import { announceUrl, type FromReceiver } from './protocol.ts'
+import { announceUrl, type FromReceiver, type ToReceiver } from './protocol.ts'
 
 let count = 0
 let firstAt = 0
@@ -8,6 +8,9 @@ let lastAt = 0
 let delaysMs: number[] = []
 /** Parsing costs: only where delays are asked for. */
 let timing = false
+
+/** What it was last asked for, and has yet to tell. */
+let asked: ToReceiver | undefined
 
 let last: Pick<IncomingMessage, 'headers'> & { body: Buffer[] } = { headers: {}, body: [] }
 
@@ -21,15 +24,24 @@ const server = createServer((request, response) => {
     if (timing)
       delaysMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).event.created_at))
     response.writeHead(204).end()
+    tellOnceThere()
   })
 })
 
-process.on('message', (asked: { reset?: true; timing?: boolean }) => {
+function tellOnceThere(): void {
+  if (!asked || count < asked.count) return
   const sent = { headers: last.headers as Record<string, string>, body: Buffer.concat(last.body).toString() }
   process.send!({ count, seconds: (lastAt - firstAt) / 1000, delaysMs, last: sent } satisfies FromReceiver)
-  if (asked.timing !== undefined) timing = asked.timing
-  if (!asked.reset) return
-  count = 0
-  delaysMs = []
+  if (asked.reset) {
+    count = 0
+    delaysMs = []
+  }
+  asked = undefined
+}
+
+process.on('message', (message: ToReceiver) => {
+  timing = message.timing ?? timing
+  asked = message
+  tellOnceThere()
 })
 announceUrl(server)

@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { redemptionData } from '../../server/test/reported-redemption.ts'
 import { fillDeliveries } from '../deliveries/fill.ts'
-import { type BareTask, type FromReceiver, heard, type Sent } from '../deliveries/protocol.ts'
+import {
+  type BareTask,
+  type FromReceiver,
+  heard,
+  type Sent,
+  type ToReceiver,
+} from '../deliveries/protocol.ts'
 import { shownCount, shownMs } from '../shown.ts'
 import type { Engine, Store } from '../stores.ts'
 import { type Bench, median } from './load-subject.ts'
@@ -50,15 +56,7 @@ async function withReceiver<T>(work: (url: string, ask: Ask) => Promise<T>): Pro
   }
 }
 
-type Ask = (message: { reset?: true; timing?: boolean }) => Promise<FromReceiver>
-
-async function untilReceived(ask: Ask, count: number): Promise<FromReceiver> {
-  for (;;) {
-    const seen = await ask({})
-    if (seen.count >= count) return seen
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
+type Ask = (message: ToReceiver) => Promise<FromReceiver>
 
 /** What may be reached, and with what secrets are kept. */
 const settings = (store: Store): Record<string, string> => ({
@@ -92,9 +90,7 @@ async function bareLoop(
   child.send(task)
   await done
   child.kill()
-  const rate = rateOf(await untilReceived(ask, count))
-  await ask({ reset: true })
-  return rate
+  return rateOf(await ask({ count, reset: true }))
 }
 
 async function jetonWorker(
@@ -112,8 +108,7 @@ async function jetonWorker(
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    const seen = await untilReceived(ask, count)
-    await ask({ reset: true })
+    const seen = await ask({ count, reset: true })
     return { rate: rateOf(seen), last: seen.last }
   } finally {
     await ended(child)
@@ -181,16 +176,16 @@ export const measureIdleDelay = (bench: Bench, engine: Engine): Promise<IdleRow[
           if (found) resolve(found[0])
         })
       })
-      await ask({ reset: true, timing: true })
+      await ask({ count: 0, reset: true, timing: true })
       for (let i = 0; i < IDLE_EVENTS; i++) {
         await fetch(`${service}/v1/redemptions/rewards`, {
           method: 'POST',
           headers: { 'x-app-id': id, 'x-app-token': secret, 'content-type': 'application/json' },
           body: JSON.stringify({ source_id: `idle-${i}`, data: redemptionData() }),
         })
-        await untilReceived(ask, i + 1)
+        await ask({ count: i + 1 })
       }
-      const delays = (await ask({})).delaysMs.sort((a, b) => a - b)
+      const delays = (await ask({ count: IDLE_EVENTS })).delaysMs.sort((a, b) => a - b)
       const row = { engine, medianMs: median(delays), p99Ms: delays[Math.floor(delays.length * 0.99)]! }
       bench.say(`deliveries when idle: ${engine}: median ${shownMs(row.medianMs)}, p99 ${shownMs(row.p99Ms)}`)
       return [row]
