@@ -5,24 +5,26 @@ const KEPT = 2_000
 
 const remembering = new WeakMap<Vault, Vault>()
 
-/**
- * The same vault, which remembers what it has opened: decrypting for every send is waste. By place as well, since what
- * was moved elsewhere must not open there.
- */
+interface OpenedValue {
+  /** What was moved elsewhere must not open there. */
+  readonly place: string
+  readonly text: string
+}
+
+/** The same vault, which remembers what it has opened: decrypting for every send is waste. */
 export function rememberOpened(vault: Vault): Vault {
   const known = remembering.get(vault)
   if (known) return known
-  const opened = new Map<string, string>()
+  const opened = new Map<string, OpenedValue>()
   const made: Vault = {
     ready: vault.ready,
     seal: vault.seal,
     open(sealed, place) {
-      const key = `${place} ${sealed}`
-      const found = opened.get(key)
-      if (found !== undefined) return found
+      const found = opened.get(sealed)
+      if (found?.place === place) return found.text
       const text = vault.open(sealed, place)
       if (opened.size >= KEPT) opened.delete(opened.keys().next().value!)
-      opened.set(key, text)
+      opened.set(sealed, { place, text })
       return text
     },
   }

@@ -38,6 +38,9 @@ type Keeper = Pick<DestinationRow, 'project_id' | 'id' | 'secret' | 'previous_se
 
 export function openSecrets(vault: Vault, row: Keeper, now: number): string[] {
   const { secret, previous_secret, previous_until } = row
-  const both = previous_secret !== null && now < (previous_until ?? 0)
-  return [secret, ...(both ? [previous_secret] : [])].map((sealed) => vault.open(sealed, placeOf(row)))
+  const place = placeOf(row)
+  const isAlone = previous_secret === null || now >= (previous_until ?? 0)
+  return isAlone
+    ? [vault.open(secret, place)]
+    : [vault.open(secret, place), vault.open(previous_secret, place)]
 }

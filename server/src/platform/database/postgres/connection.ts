@@ -150,8 +150,10 @@ export class Connection implements SqlConnection {
   }
 
   async #answerTo(text: string, parameters: readonly unknown[], silenceMs: number): Promise<RowList<Row[]>> {
+    // What is asked again and again is planned once, also where it has no parameters; `begin` and `commit` have no plan.
+    const simple = parameters.length === 0 && !text.startsWith('select ')
     try {
-      const answer = this.#driver!.unsafe(text, parameters as never, { prepare: true })
+      const answer = this.#driver!.unsafe(text, parameters as never, { prepare: true, simple } as never)
       return await this.#unlessSilent(answer.execute(), silenceMs)
     } catch (error) {
       throw translate(error)

@@ -174,6 +174,18 @@ describe('PostgreSQL', () => {
     await expect.poll(() => heard).toBe(2)
   })
 
+  test('what is asked without parameters is planned once, and several statements in one text still go', async () => {
+    const db = await open(inject('postgresUrl'))
+    const asked = await db.runSql(async (connection) => {
+      for (let i = 0; i < 3; i++) await connection.send('select 1 as n')
+      await connection.send('begin; commit')
+      return connection.send(
+        `select count(*) as n from pg_prepared_statements where statement = 'select 1 as n'`,
+      )
+    })
+    expect(asked).toEqual([{ n: 1 }])
+  })
+
   test('runSql lends a connection, with bigint as numbers and errors in our words', async () => {
     const db = await open(url())
     expect(await db.runSql((q) => q.send('select 9007199254740991::bigint as n, count(*) as c'))).toEqual([
