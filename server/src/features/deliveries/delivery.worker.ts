@@ -6,7 +6,7 @@ import { type DeliveryDeps, Dispatcher } from './dispatcher.ts'
 import { fanOut } from './fan-out.ts'
 import { EVENTS_FEW, Pace } from './pace.ts'
 
-/** What guarantees that nothing is forgotten, where a wake-up is not heard; an idle round costs two reads. */
+/** What guarantees that nothing is forgotten, where a wake-up is not heard; an idle round costs one look at each of the two queues. */
 const POLL_EVERY_MS = 500
 const BACKLOG_EVERY_MS = 15_000
 

@@ -108,14 +108,6 @@ export class FanOutBatch {
     return undefined
   }
 
-  /** Of these events another process has taken care meanwhile. */
-  leaveOut(events: ReadonlySet<string>): void {
-    if (events.size === 0) return
-    const isOut = ({ sending }: Kept) => events.has(sending.event.id)
-    this.#outlet?.letGo(this.#kept.filter(isOut))
-    this.#kept = this.#kept.filter((kept) => !isOut(kept))
-  }
-
   /** What had to be written is. */
   begin(): void {
     if (this.#kept.length > 0) this.#outlet?.beginKept(this.#kept, { now: this.#taken.now, at: this.#at })

@@ -9,21 +9,22 @@ const INSERT_PUBLICATION = `insert into publications (project_id, event_id, ${PU
 
 const IS_HELD = 'created_at = ? and project_id = ? and event_id = ? and claim_id = ?'
 
-/** Runs inside the SQLite thread, in a transaction of its own. Which events another process had taken before. */
-export function run({ prepare }: ProgramContext, { now, claimId, free, events }: FanOutMessage): string[] {
+/** Runs inside the SQLite thread, in a transaction of its own. Whether the claim still held all of them. */
+export function run({ prepare }: ProgramContext, { now, claimId, free, events }: FanOutMessage): boolean {
   const release = prepare(`delete from waiting_events where ${IS_HELD}`)
   const letGo = prepare(`update waiting_events set claim_id = null, free_at = created_at where ${IS_HELD}`)
   const insertDelivery = prepare(INSERT_DELIVERY)
   const insertPublication = prepare(INSERT_PUBLICATION)
-  const taken: string[] = []
+  let isOurs = true
   for (const { key, deliveries, publications } of events) {
-    const [, project_id, id] = key
-    if (release.run(...key, claimId).changes === 0) taken.push(id)
-    else {
-      for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
-      for (const values of publications) insertPublication.run(project_id, id, ...values)
+    if (release.run(...key, claimId).changes === 0) {
+      isOurs = false
+      continue
     }
+    const [, project_id, id] = key
+    for (const values of deliveries) insertDelivery.run(project_id, id, now, ...values)
+    for (const values of publications) insertPublication.run(project_id, id, ...values)
   }
   for (const key of free) letGo.run(...key, claimId)
-  return taken
+  return isOurs
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { sibling } from '../../platform/sibling.ts'
+import { freeEvents } from '../events/index.ts'
 import { freeEventsOnPostgres, insertAllOnPostgres, releaseEventsOnPostgres } from './delivery.store.ts'
 import { FanOutBatch, type Outlet } from './fan-out-batch.ts'
 import { type FanOutMessage, packFanOut, type ToWrite } from './fan-out-message.ts'
@@ -45,19 +46,21 @@ export async function fanOut(deps: Deps): Promise<FanOut> {
   const { db, clock, random, outlet, most = EVENTS_AT_ONCE, from = 0 } = deps
   const claimId = newId(random, '')
   const at = clock.monotonic()
-  const taken = await takeEvents(db, { claimId, now: await db.now(), from, most })
-  const batch = new FanOutBatch({ outlet, claimId, at, taken })
-  let free = taken.events
+  let batch: FanOutBatch | undefined
   try {
+    const taken = await takeEvents(db, { claimId, from, most })
+    batch = new FanOutBatch({ outlet, claimId, at, taken })
     await batch.make(db)
-    free = taken.events.slice(batch.made.length)
     const written = batch.made.filter(({ first }) => first === null)
-    if (written.length + free.length > 0)
-      batch.leaveOut(await write(db, { claimId, now: taken.now, written, free }))
+    const free = taken.events.slice(batch.made.length)
+    const isOurs =
+      written.length + free.length === 0 || (await write(db, { claimId, now: taken.now, written, free }))
+    // A lease has ended: what is not sent now falls due at once, if another has not sent it yet.
+    if (!isOurs) batch.letGo()
   } catch (error) {
-    batch.letGo()
+    batch?.letGo()
     // Else they would wait for the end of the lease.
-    await write(db, { claimId, now: taken.now, written: [], free: taken.events }).catch(() => undefined)
+    await db.transaction((tx) => freeEvents(tx, claimId)).catch(() => undefined)
     throw error
   }
   batch.begin()
@@ -65,15 +68,19 @@ export async function fanOut(deps: Deps): Promise<FanOut> {
   return { events: made.length, kept, left, upTo: made.at(-1)?.event.created_at ?? 0 }
 }
 
-/** The events of which another process has taken care meanwhile. */
-async function write(db: Database, toWrite: ToWrite): Promise<Set<string>> {
-  if (db.engine === 'postgres') return db.transaction((tx) => writeOnPostgres(tx, toWrite))
-  return new Set(await db.runProgram<FanOutMessage, string[]>(SQLITE_PROGRAM, packFanOut(toWrite)))
+/** Whether the claim still held all of them. Of those that it did not, another process takes care. */
+async function write(db: Database, toWrite: ToWrite): Promise<boolean> {
+  return db.engine === 'postgres'
+    ? db.transaction((tx) => writeOnPostgres(tx, toWrite))
+    : db.runProgram<FanOutMessage, boolean>(SQLITE_PROGRAM, packFanOut(toWrite))
 }
 
-async function writeOnPostgres(tx: Transaction, { claimId, written, free }: ToWrite): Promise<Set<string>> {
-  const events = written.map(({ event }) => event)
-  const held = await releaseEventsOnPostgres(tx, claimId, events)
+async function writeOnPostgres(tx: Transaction, { claimId, written, free }: ToWrite): Promise<boolean> {
+  const held = await releaseEventsOnPostgres(
+    tx,
+    claimId,
+    written.map(({ event }) => event),
+  )
   const ours = written.filter(({ event }) => held.has(event.id))
   await insertAllOnPostgres(
     tx,
@@ -86,5 +93,5 @@ async function writeOnPostgres(tx: Transaction, { claimId, written, free }: ToWr
     ours.flatMap(({ publications }) => publications),
   )
   if (free.length > 0) await freeEventsOnPostgres(tx, claimId, free)
-  return new Set(events.map(({ id }) => id).filter((id) => !held.has(id)))
+  return ours.length === written.length
 }

@@ -1,7 +1,7 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
 import { LEASE_MS } from './exchange.ts'
 import { nextInProject } from './exchange-batch.sqlite.ts'
-import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
+import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type TakingAt } from './taken-events.ts'
 
 /** A lease that lies further ahead than any can was given before the clock was set back: it is over. */
 const IS_FREE = 'created_at >= ? and (free_at <= ? or free_at > ?)'
@@ -13,14 +13,15 @@ const EVENT = `select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) 
   from events where project_id = ? and id = ?`
 const LIVE = `select ${LIVE_COLUMNS.join(', ')} from destinations where project_id = ? and deleted_at is null`
 
-/** So much is read at once, beside the first: the one writer waits meanwhile. */
+/** So much is read at once, beside the first of each: whoever wants to write waits meanwhile. */
 const BYTES_MOST = 4 * 1024 * 1024
+const DESTINATIONS_MOST = 500
 
 type Values = TakenValues['events'][number]
 type Key = [created_at: number, project_id: string, event_id: string]
 
 /** Runs inside the SQLite thread, in a transaction of its own. */
-export function run(context: ProgramContext, { claimId, now, from, most }: Taking): TakenValues {
+export function run(context: ProgramContext, { claimId, now, from, most }: TakingAt): TakenValues {
   const listed = (sql: string) => {
     const statement = context.prepare(sql)
     statement.setReturnArrays(true)
@@ -32,26 +33,29 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
   const events: Values[] = []
   const told = new Parts()
   const projects = new Set<string>()
+  const destinations: Values[] = []
+  const behind: string[] = []
+  let walked = 0
   let last: Key | undefined
   for (const key of free.all(...isFree, most) as never as Key[]) {
-    if (told.length > BYTES_MOST) break
-    last = key
     const [, projectId, eventId] = key
+    const isNew = !projects.has(projectId)
+    if (told.length > BYTES_MOST || (isNew && destinations.length + walked > DESTINATIONS_MOST)) break
+    last = key
     const values = event.get(projectId, eventId) as never as [...Values, Uint8Array | null] | undefined
     if (!values) continue
     told.add(values.pop() as Uint8Array | null)
     events.push(values as Values)
+    if (!isNew) continue
     projects.add(projectId)
+    destinations.push(...(live.all(projectId) as never as Values[]))
+    for (const { id, due } of queuesIn(context, projectId)) {
+      walked++
+      if (due <= now) behind.push(id)
+    }
   }
   if (last) context.prepare(HOLD).run(claimId, ends, ...isFree, ...last)
-  const ofProjects = <T>(list: (projectId: string) => T[]): T[] => [...projects].flatMap(list)
-  return {
-    now,
-    events,
-    told: told.joined(),
-    destinations: ofProjects((id) => live.all(id) as never as Values[]),
-    behind: ofProjects((id) => behindIn(context, id, now)),
-  }
+  return { now, events, told: told.joined(), destinations, behind }
 }
 
 class Parts {
@@ -71,12 +75,10 @@ class Parts {
 }
 
 /** From queue to queue, never through one: where all goes well there is none. */
-function behindIn({ prepare }: ProgramContext, project_id: string, now: number): string[] {
-  const behind: string[] = []
+function* queuesIn({ prepare }: ProgramContext, project_id: string) {
   let queue = nextInProject({ prepare }, { project_id, id: '' })
   while (queue) {
-    if (queue.due <= now) behind.push(queue.id)
+    yield queue
     queue = nextInProject({ prepare }, queue)
   }
-  return behind
 }

@@ -3,7 +3,7 @@ import { eachEngine } from '../../../test/engines.ts'
 import { redemptionData } from '../../../test/reported-redemption.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { type Database, migrate } from '../../platform/database/index.ts'
+import { BY_KEY, type Database, migrate, type PostgresDatabase } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
 import { createReach } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
@@ -14,8 +14,9 @@ import { deleteDestination } from '../webhooks/destination-changes.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryTables } from './delivery.ts'
 import { LEASE_MS } from './exchange.ts'
+import { exchange } from './exchange-batch.ts'
 import { fanOut } from './fan-out.ts'
-import { DELIVERIES_AT_ONCE } from './fan-out-batch.ts'
+import { DELIVERIES_AT_ONCE, type Outlet } from './fan-out-batch.ts'
 import { payloadBytes } from './payload.ts'
 import { takeEvents } from './take-events.ts'
 
@@ -46,11 +47,11 @@ eachEngine((engine) => {
       const about = { projectId, kind: KIND, entityId, campaignId: null, groupId: 'v-1' } as const
       for (let i = 0; i < times; i++) await writeEvent({ random }, tx, { ...about, source, data })
     })
-  const take = async (claimId: string, { most = 100, now = 0 } = {}) =>
-    takeEvents(db, { claimId, now: (await db.now()) + now, from: 0, most })
+  const take = (claimId: string, { most = 100 } = {}) => takeEvents(db, { claimId, from: 0, most })
   const waiting = () =>
     db.read<EventTables>().selectFrom('waiting_events').selectAll().orderBy('event_id').execute()
   const events = () => db.read<EventTables>().selectFrom('events').selectAll().orderBy('id').execute()
+  const deliveries = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
   const bytesOf = (data: unknown) => payloadBytes({ head: '', tail: '}' }, data as string).toString()
 
   /** Something happens each time between the taking and the writing of what is not sent at once. */
@@ -133,47 +134,152 @@ eachEngine((engine) => {
     for (const { free_at, created_at } of left) expect(free_at).toBe(created_at)
   })
 
+  /** It has room for so many, and tells what is begun. */
+  function outletFor(room: number) {
+    const [kept, begun] = [new Set<string>(), [] as string[]]
+    const outlet: Outlet = {
+      keep(sending) {
+        if (kept.size >= room) return undefined
+        kept.add(sending.delivery.id)
+        return { sending, place: 'in flight' }
+      },
+      letGo(some) {
+        for (const { sending } of some) kept.delete(sending.delivery.id)
+      },
+      beginKept: (some) => begun.push(...some.map(({ sending }) => sending.delivery.id)),
+    }
+    return { outlet, begun, places: () => kept.size }
+  }
+
   test('what another has taken meanwhile is neither written nor sent', async () => {
     const club = await newProject('Club')
     await subscribe(club)
-    await happen(club, 2)
-    const [first] = await events()
-    const begun: unknown[] = []
-    // No place for anything: both are to be written. In between the lease of one has ended, and another has it.
-    const outlet = {
-      keep: () => undefined,
-      letGo: () => undefined,
-      beginKept: (kept: readonly unknown[]) => begun.push(...kept),
-    }
+    await happen(club, 4)
+    // Two are sent first, two are to be written. By then the leases have ended, and another has them.
+    const { outlet, begun, places } = outletFor(2)
     const steal = async () => {
       await db.transaction((tx) =>
-        tx
-          .write<EventTables>()
-          .updateTable('waiting_events')
-          .set({ claim_id: 'another' })
-          .where('event_id', '=', first!.id)
-          .execute(),
+        tx.write<EventTables>().updateTable('waiting_events').set({ claim_id: 'another' }).execute(),
       )
     }
     await fanOut({ db: writingAfter(steal), random, clock: systemClock, outlet })
-    const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
-    expect(rows.map(({ event_id }) => event_id)).toEqual([(await events())[1]!.id])
-    expect(await waiting()).toMatchObject([{ event_id: first!.id, claim_id: 'another' }])
-    expect(begun).toEqual([])
+    expect(await deliveries()).toEqual([])
+    expect((await waiting()).map(({ claim_id }) => claim_id)).toEqual(Array(4).fill('another'))
+    expect([begun, places()]).toEqual([[], 0])
   })
 
-  test('what cannot be written waits on, and nobody holds it', async () => {
+  test('what cannot be written waits on, nobody holds it, and nothing of it is sent', async () => {
     const club = await newProject('Club')
     await subscribe(club)
-    await happen(club, 2)
+    await happen(club, 4)
     const failing = new Error('no')
     let failures = 1
     const broken = writingAfter(async () => {
       if (failures-- > 0) throw failing
     })
-    await expect(fanOut({ db: broken, random, clock: systemClock })).rejects.toBe(failing)
-    expect((await waiting()).map(({ claim_id }) => claim_id)).toEqual([null, null])
-    expect(await fanOut({ db, random, clock: systemClock })).toMatchObject({ events: 2, left: 2 })
-    expect(await waiting()).toEqual([])
+    const { outlet, begun, places } = outletFor(2)
+    await expect(fanOut({ db: broken, random, clock: systemClock, outlet })).rejects.toBe(failing)
+    expect(
+      (await waiting()).map(({ claim_id, free_at, created_at }) => [claim_id, free_at - created_at]),
+    ).toEqual(Array(4).fill([null, 0]))
+    expect([begun, places(), await deliveries()]).toEqual([[], 0, []])
+    expect(await fanOut({ db, random, clock: systemClock, outlet })).toMatchObject({
+      events: 4,
+      kept: 2,
+      left: 2,
+    })
+    expect(begun).toHaveLength(2)
+    expect(await waiting()).toHaveLength(2)
   })
+
+  test('who does not hear that it has taken something does not hold it', async () => {
+    const club = await newProject('Club')
+    await happen(club, 2)
+    const lost = new Error('no answer')
+    const deaf = <T>(run: (...parameters: never[]) => Promise<T>) =>
+      (async (...parameters: never[]) => {
+        await run(...parameters)
+        throw lost
+      }) as never
+    const silent: Database =
+      db.engine === 'sqlite' ? { ...db, runProgram: deaf(db.runProgram) } : { ...db, runSql: deaf(db.runSql) }
+    await expect(fanOut({ db: silent, random, clock: systemClock })).rejects.toBe(lost)
+    expect((await waiting()).map(({ claim_id }) => claim_id)).toEqual([null, null])
+  })
+
+  test('what waits and is gone holds nobody up', async () => {
+    const club = await newProject('Club')
+    await happen(club, 4)
+    await db.transaction((tx) => tx.write<EventTables>().deleteFrom('events').execute())
+    await happen(club)
+    expect((await take('one', { most: 4 })).events).toEqual([])
+    expect((await take('one', { most: 4 })).events).toHaveLength(1)
+  })
+
+  if (engine.name === 'SQLite')
+    test('of many projects with many destinations only some are read at a time: the one writer waits', async () => {
+      const projects = [await newProject('A'), await newProject('B'), await newProject('C')]
+      const first = await subscribe(projects[0]!)
+      const some = Array.from({ length: 600 }, (_, i) => i)
+      const row = await db
+        .read<DestinationTables>()
+        .selectFrom('destinations')
+        .selectAll()
+        .where('id', '=', first)
+        .executeTakeFirstOrThrow()
+      await db.transaction(async (tx) => {
+        for (const project_id of projects)
+          for (const i of some)
+            await tx
+              .write<DestinationTables>()
+              .insertInto('destinations')
+              .values({ ...row, project_id, id: `${project_id}/${i}` })
+              .execute()
+      })
+      for (const id of projects) await happen(id, 2)
+      const sizes: number[] = []
+      for (let i = 0; i < 3; i++) sizes.push((await take(`claim ${i}`)).destinations.length)
+      expect(sizes).toEqual([601, 600, 600])
+      expect((await take('last')).events).toEqual([])
+    })
+
+  // Statements that run all day keep the plan of the first morning, when all tables were empty.
+  if (engine.name === 'PostgreSQL')
+    test('events and destinations are looked up by their primary key, also as planned while there are none', async () => {
+      const texts = new Set<string>()
+      const postgres = db as PostgresDatabase
+      const heard: PostgresDatabase = {
+        ...postgres,
+        runSql: (work) =>
+          postgres.runSql((connection) =>
+            work({
+              send(text, parameters) {
+                texts.add(text)
+                return connection.send(text, parameters)
+              },
+            }),
+          ),
+      }
+      await takeEvents(heard, { claimId: 'c', from: 0, most: 1 })
+      const claim = { id: 'c', most: 1, share: 1, rooms: [], after: { project_id: '', id: '' } }
+      const nothing = { firsts: [], settlements: [], givenBack: [], failing: [], recovered: [] }
+      await exchange(heard, { ...nothing, now: 0, claim })
+      const plans = await postgres.runSql(async (connection) => {
+        await connection.send('begin')
+        await connection.send(BY_KEY)
+        const steps: string[] = []
+        for (const text of texts)
+          if (text.trim().startsWith('with'))
+            for (const row of await connection.send(`explain (generic_plan) ${text}`))
+              steps.push(String(row['QUERY PLAN']).trim())
+        await connection.send('rollback')
+        return steps
+      })
+      const conditions = plans.filter((_, i) => / on (events|destinations)\b/.test(plans[i - 1] ?? ''))
+      const lookups = conditions.filter((step) => !step.includes('ANY'))
+      expect(lookups).toHaveLength(4)
+      for (const step of lookups)
+        expect(step).toMatch(/^Index Cond: \(\(project_id = .+\) AND \(id >= .+\)\)$/)
+      expect(plans.filter((step) => /using (events|destinations)_pk on/.test(step))).toHaveLength(4)
+    })
 })

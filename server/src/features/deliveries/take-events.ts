@@ -9,6 +9,7 @@ import {
   type TakenEvents,
   type TakenValues,
   type Taking,
+  type TakingAt,
   type Told,
 } from './taken-events.ts'
 
@@ -21,7 +22,7 @@ const SQLITE_PROGRAM = sibling(import.meta.url, './take-events.sqlite')
 export async function takeEvents(db: Database, taking: Taking): Promise<TakenEvents> {
   const taken =
     db.engine === 'sqlite'
-      ? await db.runProgram<Taking, TakenValues>(SQLITE_PROGRAM, taking)
+      ? await db.runProgram<TakingAt, TakenValues>(SQLITE_PROGRAM, { ...taking, now: await db.now() })
       : await db.runSql((connection) => takeEventsOnPostgres(connection, taking))
   const { now, behind } = taken
   return {

@@ -7,12 +7,13 @@ export const SHORT_BYTES = 64 * 1024
 
 export interface Taking {
   readonly claimId: string
-  /** For SQLite, whose clock this is; PostgreSQL has its own. */
-  readonly now: number
   /** Of those that nobody holds, the oldest from this time on: what is before it is known to be gone. */
   readonly from: number
   readonly most: number
 }
+
+/** SQLite has no clock of its own. */
+export type TakingAt = Taking & { readonly now: number }
 
 /** Events that wait, held by the claim from now on, and everything that is needed to make their deliveries. */
 export interface TakenEvents {

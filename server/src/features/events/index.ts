@@ -14,5 +14,5 @@ export { listOldEvents, listProjectsWithEventsBefore, type OldEvents } from './o
 export { removeEventsOfProject } from './remove-events.ts'
 export { reportRoutes } from './report.routes.ts'
 export { eventSchemaRoutes, schemaText } from './schema.routes.ts'
-export { type EventData, listWaitingEventIds, type WaitingEvent } from './waiting-event.store.ts'
+export { type EventData, freeEvents, listWaitingEventIds, type WaitingEvent } from './waiting-event.store.ts'
 export { type NewEvent, newEventId, type WrittenEvent, writeEvent } from './write-event.ts'

@@ -1,4 +1,4 @@
-import type { Reader } from '../../platform/database/index.ts'
+import type { Reader, Transaction } from '../../platform/database/index.ts'
 import type { EventHead, EventTables } from './event.store.ts'
 
 /** What an event tells, as text or as its bytes: whatever came from the store. */
@@ -23,4 +23,14 @@ export async function listWaitingEventIds(
     .limit(most)
     .execute()
   return rows.map(({ event_id }) => event_id)
+}
+
+/** What the claim holds waits, and nobody holds it. Looks at all that waits: for what has failed. */
+export async function freeEvents(tx: Transaction, claimId: string): Promise<void> {
+  await tx
+    .write<EventTables>()
+    .updateTable('waiting_events')
+    .set(({ ref }) => ({ claim_id: null, free_at: ref('created_at') }))
+    .where('claim_id', '=', claimId)
+    .execute()
 }
