@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
-
 /** Time is handed in, never taken from the air, so that tests bring their own and never sleep. */
 export interface Clock {
   /** Wall clock, epoch milliseconds. It may jump. */
@@ -10,9 +8,19 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-export const systemClock: Clock = {
-  now: Date.now,
-  monotonic: () => performance.now(),
-  // Who can be woken is background work, which keeps no process alive; who cannot is waited for, and the process with it.
-  sleep: (ms, signal) => wait(ms, undefined, signal && { signal, ref: false }).catch(() => undefined),
-}
+/** Not by `node:timers/promises`, which makes an error with its stack whenever the signal fires: hundreds of times a second. */
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const wake = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms)
+    // Who can be woken is background work, which keeps no process alive; who cannot is waited for, and the process with it.
+    if (signal) timer.unref()
+    signal?.addEventListener('abort', wake)
+  })
+
+export const systemClock: Clock = { now: Date.now, monotonic: () => performance.now(), sleep }

@@ -4,7 +4,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import { EVENTS_AT_ONCE, type FanOut } from './fan-out.ts'
 import { DELIVERIES_AT_ONCE } from './fan-out-batch.ts'
 
-/** No batch is smaller, whatever there is room for: others in it are not to wait for one that is slow. */
+/** Whatever there is room for, no batch is smaller, but where each event goes to many: others in it are not to wait for one that is slow. */
 export const EVENTS_FEW = 16
 /** So many small batches where most had to be left in the store and little is moving, for the same reason. */
 const FEW_MOST = 3

@@ -23,15 +23,16 @@ let last: Told | undefined
 /** What is the same for all its destinations, which come one after the other: so of the last event it is kept. */
 function told(event: EventHead): Told {
   if (last?.event === event) return last
+  const writtenAt = isoTime(event.created_at)
   const fields = {
     id: event.id,
     type: wireOf(event.kind),
-    created_at: isoTime(event.occurred_at),
+    created_at: event.occurred_at === event.created_at ? writtenAt : isoTime(event.occurred_at),
     entity_id: event.entity_id,
     group_id: event.group_id,
     event_source: eventSource(event),
   }
-  last = { event, writtenAt: isoTime(event.created_at), json: JSON.stringify(fields) }
+  last = { event, writtenAt, json: JSON.stringify(fields) }
   return last
 }
 
