@@ -348,7 +348,8 @@ export class Dispatcher {
   #storeNow = (): number => Math.round(this.#storeOffset! + this.#deps.clock.monotonic())
 
   async #send(sending: Sending): Promise<void> {
-    const { delivery, event, destination } = sending
+    const { delivery, event, destination, first } = sending
+    first?.beginSend(this.#deps.clock.monotonic())
     const startedAt = this.#storeNow()
     const result = await this.#deps
       .send({
@@ -363,7 +364,7 @@ export class Dispatcher {
     const now = this.#storeNow()
     this.#bytesInFlight -= lengthOf(sending)
     this.#measure(sending, result, now)
-    this.#end(settled(this.#deps, sending, { result, startedAt, now }), sending.first)
+    this.#end(settled(this.#deps, sending, { result, startedAt, now }), first)
   }
 
   /** A bug of ours costs one attempt of one delivery an hour, and not the process. */

@@ -2,8 +2,14 @@ import type { DeliveryRow } from './delivery.ts'
 import type { Ended } from './ended.ts'
 import type { WrittenFirst } from './exchange.ts'
 
-/** An event is written once all its deliveries have ended, or after this long: a list that is asked must not miss it. */
+/**
+ * An event is written once all its deliveries have ended, or so long after the last of them was begun: a list that is asked must
+ * not miss it. Those that wait for a place are waited for as well, since what is written as on its way is written twice: where
+ * sends take a while, that would be all of it, and it would take twice as long.
+ */
 export const FIRST_MOST_MS = 250
+const WAITING_MOST_MS = 1_000
+const AT_ONCE = Number.NEGATIVE_INFINITY
 
 /** The event that waits, and which claim holds it. */
 export type HeldEvent = Pick<WrittenFirst, 'project_id' | 'event_id' | 'created_at' | 'claim_id'>
@@ -18,6 +24,7 @@ export class First {
   readonly #ended = new Map<string, Ended>()
   /** Until then it may wait for what is under way; by the monotonic clock. */
   writtenFrom = Number.POSITIVE_INFINITY
+  #latest = Number.POSITIVE_INFINITY
   /** What ends is written with it; afterwards it is settled like all else. */
   isOpen = true
 
@@ -27,12 +34,18 @@ export class First {
   }
 
   begin(now: number): void {
+    this.#latest = now + WAITING_MOST_MS
     this.writtenFrom = now + FIRST_MOST_MS
+  }
+
+  /** One of its deliveries is being sent. */
+  beginSend(now: number): void {
+    if (this.writtenFrom !== AT_ONCE) this.writtenFrom = Math.min(now + FIRST_MOST_MS, this.#latest)
   }
 
   /** By the next exchange, whatever is under way. */
   hurry(): void {
-    this.writtenFrom = Number.NEGATIVE_INFINITY
+    this.writtenFrom = AT_ONCE
   }
 
   get ended(): readonly Ended[] {
