@@ -41,8 +41,11 @@ const TYPICAL_BYTES = 8 * 1024
 const GATHER_PART = 1 / 2
 const GATHER_MS = 25
 
-/** What has ended and is not settled is sent again should this process die: beyond that nothing is sent at once. */
-const ENDED_MOST = 1_024
+/**
+ * What has ended and is not settled is sent again should this process die: beyond that nothing is sent at once. The fan-out waits
+ * before it comes to that: what goes by the store instead costs the store twice as much, just when it cannot keep up.
+ */
+const ENDED_MOST = 2_048
 
 /** A delivery that is written as claimed, or sent before it is written, for which a place is kept. */
 export interface Kept {
@@ -174,12 +177,18 @@ export class Dispatcher {
 
   /** So many more may begin, or wait here. */
   hasRoomFor(deliveries: number): boolean {
-    return this.#stopping || this.room + this.#shares.mayGrowBy >= deliveries
+    const room = Math.min(this.room + this.#shares.mayGrowBy, this.#unsettledRoom)
+    return this.#stopping || room >= deliveries
   }
 
   /** How many more may wait here, of one destination or of many. */
   get room(): number {
-    return Math.max(0, AHEAD_MOST - this.#shares.waiting)
+    return Math.max(0, Math.min(AHEAD_MOST - this.#shares.waiting, this.#unsettledRoom))
+  }
+
+  /** So many more could end before the store knows of any. */
+  get #unsettledRoom(): number {
+    return ENDED_MOST - this.#endedCount - this.#shares.held
   }
 
   stopClaiming(): void {

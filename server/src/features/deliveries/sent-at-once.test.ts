@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { redemptionData } from '../../../test/reported-redemption.ts'
@@ -320,6 +320,30 @@ eachEngine((engine) => {
     expect(new Set(await statuses())).toEqual(new Set(['delivered']))
     expect(new Set(worker.sent).size).toBe(650)
     expect(worker.sent).toHaveLength(650)
+  })
+
+  test('what has ended and is not settled leaves less room, long before nothing more is sent at once', async () => {
+    for (let i = 0; i < 10; i++) await subscribe()
+    const worker = newWorker(db)
+    for (let i = 0; i < 5; i++) {
+      await happen(1)
+      await worker.fanOut()
+      worker.endAll()
+      await worker.dispatcher.run()
+    }
+    await happen(200)
+    // A store that is slow: nothing is settled meanwhile.
+    for (let unsettled = 0; unsettled < 1_500; unsettled += 500) {
+      expect(worker.dispatcher.hasRoomFor(500)).toBe(true)
+      expect(await worker.fanOut()).toMatchObject({ events: 50, kept: 500 })
+      for (let ended = 0; ended < 500; await setImmediate()) ended += worker.endAll()
+    }
+    expect(worker.dispatcher.room).toBeLessThanOrEqual(2_048 - 1_500)
+    expect(worker.dispatcher.hasRoomFor(600)).toBe(false)
+    await worker.dispatcher.run()
+    expect(worker.dispatcher.hasRoomFor(600)).toBe(true)
+    await worker.finish()
+    expect(new Set(await statuses())).toEqual(new Set(['delivered']))
   })
 
   test('while nothing can be settled, nothing more is sent at once', async () => {
