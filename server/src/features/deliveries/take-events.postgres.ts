@@ -10,7 +10,7 @@ const nextQueue = (after: string) => `
 
 /**
  * What another worker holds is left out. Joined, sooner or later each would be compared with each: so by lists, and one by
- * one (offset 0). What belongs to all of them comes with one.
+ * one. What belongs to all of them comes with one.
  */
 const TAKE = `
 with recursive clock as materialized (select jeton_now() as now),

@@ -48,7 +48,7 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
     events.push(values as Values)
     if (!isNew) continue
     projects.add(projectId)
-    destinations.push(...(live.all(projectId) as never as Values[]))
+    for (const destination of live.all(projectId)) destinations.push(destination as never)
     for (const { id, due } of queuesIn(context, projectId)) {
       walked++
       if (due <= now) behind.push(id)
