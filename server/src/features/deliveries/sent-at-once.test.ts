@@ -112,6 +112,15 @@ eachEngine((engine) => {
         .set(({ eb, ref }) => ({ free_at: eb(ref('free_at'), '-', LEASE_MS) }))
         .execute(),
     )
+  /** Until each destination has all the places that it can have. */
+  async function earnAll(worker: ReturnType<typeof newWorker>): Promise<void> {
+    for (let i = 0; i < 5; i++) {
+      await happen(1)
+      await worker.fanOut()
+      worker.endAll()
+      await worker.dispatcher.run()
+    }
+  }
   const statuses = async () => (await rows()).map(({ status }) => status)
 
   /** A store by which nothing can be exchanged while it is broken; where it is mute, only its answers are lost. */
@@ -300,13 +309,7 @@ eachEngine((engine) => {
   test('no more are in flight than may be, and who waits for a place of any kind gets one', async () => {
     for (let i = 0; i < 10; i++) await subscribe()
     const worker = newWorker(db)
-    // Until each has earned all that it can.
-    for (let i = 0; i < 5; i++) {
-      await happen(1)
-      await worker.fanOut()
-      worker.endAll()
-      await worker.dispatcher.run()
-    }
+    await earnAll(worker)
     await happen(60)
     expect(await worker.fanOut()).toMatchObject({ events: 50, kept: 500 })
     expect(await worker.fanOut()).toMatchObject({ events: 10, kept: 100 })
@@ -325,12 +328,7 @@ eachEngine((engine) => {
   test('what has ended and is not settled leaves less room, long before nothing more is sent at once', async () => {
     for (let i = 0; i < 10; i++) await subscribe()
     const worker = newWorker(db)
-    for (let i = 0; i < 5; i++) {
-      await happen(1)
-      await worker.fanOut()
-      worker.endAll()
-      await worker.dispatcher.run()
-    }
+    await earnAll(worker)
     await happen(200)
     // A store that is slow: nothing is settled meanwhile.
     for (let unsettled = 0; unsettled < 1_500; unsettled += 500) {
@@ -459,12 +457,7 @@ eachEngine((engine) => {
   test('what waited too long is due again at once, though its event was not written yet', async () => {
     await subscribe()
     const worker = newWorker(db)
-    for (let i = 0; i < 5; i++) {
-      await happen(1)
-      await worker.fanOut()
-      worker.endAll()
-      await worker.dispatcher.run()
-    }
+    await earnAll(worker)
     await happen(80)
     const { dispatcher } = worker
     // A store that took more than two seconds to say that it was done.
