@@ -12,7 +12,7 @@ import { measureSends } from './measure-sends.ts'
 import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
-import { AHEAD_MOST, type Place, Shares } from './shares.ts'
+import { AHEAD_AT_FIRST, AHEAD_MOST, type Place, Shares } from './shares.ts'
 import { WaitingSends } from './waiting-sends.ts'
 import { Walk } from './walk.ts'
 
@@ -175,15 +175,19 @@ export class Dispatcher {
     return this.#walk.mayBeLeft
   }
 
-  /** So many more may begin, or wait here. */
+  /**
+   * So many more may wait here. Where that could never be, those count that may begin as well: else not, since whoever has some that
+   * wait has used its own places, and nobody knows to whom the next ones go.
+   */
   hasRoomFor(deliveries: number): boolean {
-    const room = Math.min(this.room + this.#shares.mayGrowBy, this.#unsettledRoom)
-    return this.#stopping || room >= deliveries
+    const begun = deliveries > AHEAD_MOST ? this.#shares.mayGrowBy : 0
+    return this.#stopping || Math.min(this.room + begun, this.#unsettledRoom) >= deliveries
   }
 
-  /** How many more may wait here, of one destination or of many. */
+  /** How many more may wait here, of one destination or of many. At the start only as fast as it turns out what receivers take. */
   get room(): number {
-    return Math.max(0, Math.min(AHEAD_MOST - this.#shares.waiting, this.#unsettledRoom))
+    const ahead = Math.min(AHEAD_MOST, AHEAD_AT_FIRST + 2 * this.#endings)
+    return Math.max(0, Math.min(ahead - this.#shares.waiting, this.#unsettledRoom))
   }
 
   /** So many more could end before the store knows of any. */

@@ -1,4 +1,4 @@
-import { BY_KEY, FIRST_BY_KEY, type SqlConnection, UniqueConflict } from '../../platform/database/index.ts'
+import { BY_KEY, byKey, type SqlConnection, UniqueConflict } from '../../platform/database/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 import {
   type Claimed,
@@ -181,13 +181,13 @@ found as (
   -- One at a time, in the order of the walk: a join would begin with the destinations, and the limit cut anywhere.
   cross join lateral (
     select id, active, deleted_at from destinations
-    where project_id = w.project_id and id >= w.destination_id ${FIRST_BY_KEY}
+    where project_id = w.project_id and ${byKey('w.destination_id')}
   ) d
   cross join lateral (
     select id, next_attempt_at as due from deliveries
     where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
       and next_attempt_at <= (select now from clock)
-      and d.id = w.destination_id and d.active = 1 and d.deleted_at is null
+      and d.active = 1 and d.deleted_at is null
     order by next_attempt_at limit coalesce((rooms.of ->> w.destination_id)::bigint, $4::bigint) for update skip locked
   ) x
   limit $5::bigint
@@ -217,12 +217,12 @@ select t.*, (select now from clock) as now, r.project_id as reached_project, r.d
 from (select 1) one left join reached r on true left join numbered t on true
   left join lateral (
     select id, kind, data, created_at from events
-    where project_id = t.project_id and id >= t.event_id and t.of_event = 1 ${FIRST_BY_KEY}
-  ) e on e.id = t.event_id
+    where project_id = t.project_id and t.of_event = 1 and ${byKey('t.event_id')}
+  ) e on true
   left join lateral (
     select ${DESTINATION_COLUMNS.join(', ')} from destinations
-    where project_id = t.project_id and id >= t.destination_id and t.of_destination = 1 ${FIRST_BY_KEY}
-  ) s on s.id = t.destination_id
+    where project_id = t.project_id and t.of_destination = 1 and ${byKey('t.destination_id')}
+  ) s on true
 order by t.n, t.due`
 
 /** The time, as from a claim that found nothing. */

@@ -13,11 +13,10 @@ const MOVING = 1.5
 
 /**
  * What is fanned out waits for room, so that it can be sent at once: for a moment, and only while receivers take what they get,
- * since there may be others in it. Longer where most of a batch was left in the store, and where an event goes to many.
+ * since there may be others in it. Longer where an event goes to many.
  */
 const PAUSE_MS = 5
-const pauseMostMs = (perEvent: number, wasLeft: boolean): number =>
-  Math.min(Math.max(wasLeft ? 50 : 20, perEvent / 4), 250)
+const pauseMostMs = (perEvent: number): number => Math.min(Math.max(50, perEvent / 4), 250)
 /** For deliveries: it need not be there for a whole batch. */
 const ROOM_ENOUGH = 400
 
@@ -64,7 +63,7 @@ export class Pace {
     const sends = this.#sends
     const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
     const isRoom = () => sends.hasRoomFor(least) && !(wasLeft && sends.isBehind)
-    const most = pauseMostMs(this.#perEvent, wasLeft)
+    const most = pauseMostMs(this.#perEvent)
     for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS) await sleep(PAUSE_MS)
   }
 

@@ -67,6 +67,15 @@ function newWorker(db: Database, result: SendResult | ((send: OutgoingDelivery) 
       return some.length
     },
     inFlight: () => Number(/^jeton_deliveries_in_flight (\d+)/m.exec(metrics.text())![1]),
+    /** Also those that wait for the place of one that ends. */
+    async endAllInTurn() {
+      await expect
+        .poll(() => {
+          this.endAll()
+          return this.inFlight()
+        })
+        .toBe(0)
+    },
     async finish() {
       for (const end of ends) end()
       await dispatcher.finish()
@@ -141,9 +150,10 @@ eachEngine((engine) => {
 
   test('what there is room for is sent before it is written; the rest falls due', async () => {
     await subscribe()
-    await happen(6)
+    await happen(18)
     const worker = newWorker(db)
-    expect(await worker.fanOut()).toMatchObject({ events: 6, kept: 4, left: 2 })
+    expect(await worker.fanOut()).toMatchObject({ events: 18, kept: 16, left: 2 })
+    // The others wait for how it goes.
     expect(worker.sent).toHaveLength(4)
     const due = await rows()
     expect(due).toHaveLength(2)
@@ -152,8 +162,10 @@ eachEngine((engine) => {
       expect(next_attempt_at).toBeLessThanOrEqual(created_at)
     }
     const held = await waiting()
-    expect(held).toHaveLength(4)
+    expect(held).toHaveLength(16)
     expect(new Set(held.map(({ claim_id }) => claim_id)).size).toBe(1)
+    await worker.endAllInTurn()
+    expect(worker.sent).toHaveLength(16)
     await worker.finish()
     const written = await rows()
     expect(written.filter(({ status }) => status === 'pending').map(({ id }) => id)).toEqual(
@@ -162,6 +174,32 @@ eachEngine((engine) => {
     expect(idsOf(written, 'delivered')).toEqual(worker.sent.toSorted())
     expect((await attempts()).map(({ delivery_id }) => delivery_id)).toEqual(worker.sent.toSorted())
     expect([await waiting(), worker.inFlight()]).toEqual([[], 0])
+  })
+
+  test('there is no room for more while one destination has all that it can take, though others could begin', async () => {
+    await subscribe()
+    const worker = newWorker(db)
+    const { dispatcher } = worker
+    // Nobody has answered yet.
+    expect([dispatcher.hasRoomFor(12), dispatcher.hasRoomFor(13)]).toEqual([true, false])
+    await happen(400)
+    for (let done = 0; done < 400; ) {
+      done += worker.endAll()
+      await worker.dispatcher.run()
+      await worker.fanOut()
+    }
+    expect(dispatcher.hasRoomFor(768)).toBe(true)
+    for (let i = 0; i < 2; i++) {
+      await happen(400)
+      expect(await worker.fanOut()).toMatchObject({ kept: 400, left: 0 })
+    }
+    await happen(32)
+    expect(await worker.fanOut()).toMatchObject({ kept: 32, left: 0 })
+    expect([dispatcher.room, dispatcher.hasRoomFor(16)]).toEqual([0, false])
+    worker.endAll()
+    await expect.poll(() => dispatcher.hasRoomFor(16)).toBe(true)
+    await worker.endAllInTurn()
+    await worker.finish()
   })
 
   test('where one of its destinations has no room, all of an event is written first', async () => {
@@ -329,6 +367,10 @@ eachEngine((engine) => {
     for (let i = 0; i < 10; i++) await subscribe()
     const worker = newWorker(db)
     await earnAll(worker)
+    await happen(50)
+    await worker.fanOut()
+    await worker.endAllInTurn()
+    await worker.dispatcher.run()
     await happen(200)
     // A store that is slow: nothing is settled meanwhile.
     for (let unsettled = 0; unsettled < 1_500; unsettled += 500) {
@@ -441,8 +483,7 @@ eachEngine((engine) => {
     await worker.fanOut()
     await endLeases()
     expect(await worker.fanOut()).toMatchObject({ events: 3 })
-    worker.endAll()
-    await expect.poll(() => worker.inFlight()).toBe(0)
+    await worker.endAllInTurn()
     await worker.dispatcher.run()
     const began = performance.now()
     await worker.finish()

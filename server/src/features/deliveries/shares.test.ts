@@ -97,10 +97,12 @@ test('one that has long had nothing to send begins small again', () => {
 
 test('a place is kept in flight, then among those that wait where all goes well, and can be given back', () => {
   const shares = new Shares()
-  expect(Array.from({ length: 5 }, () => shares.reserve(at('wh_new')))).toEqual([
+  expect(Array.from({ length: 17 }, () => shares.reserve(at('wh_new')))).toEqual([
     ...Array(4).fill('in flight'),
+    ...Array(12).fill('waiting'),
     undefined,
   ])
+  for (let i = 0; i < 12; i++) shares.letGo(at('wh_new'), 'waiting')
   shares.letGo(at('wh_new'), 'in flight')
   expect(shares.inFlight).toBe(3)
   expect(shares.reserve(at('wh_new'))).toBe('in flight')
@@ -111,6 +113,15 @@ test('a place is kept in flight, then among those that wait where all goes well,
   expect(shares.reserve(at('wh_1'))).toBeUndefined()
   shares.letGo(at('wh_1'), 'waiting')
   expect([shares.waiting, shares.reserve(at('wh_1'))]).toEqual([767, 'waiting'])
+})
+
+test('those that have yet to answer leave half of what may wait to others', () => {
+  const shares = new Shares()
+  for (let i = 0; i < 60; i++) for (let n = 0; n < 16; n++) shares.reserve(at(`wh_new_${i}`))
+  expect([shares.waiting, shares.inFlight]).toEqual([512, 240])
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
+  for (let n = 0; n < 64; n++) expect(shares.reserve(at('wh_1'))).toBe('in flight')
+  expect(shares.reserve(at('wh_1'))).toBe('waiting')
 })
 
 test('no place is kept for one that fails beyond its single send, nor beyond the half', () => {

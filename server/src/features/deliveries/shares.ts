@@ -11,6 +11,11 @@ const SHARE_MOST = 64
  */
 export const AHEAD_MOST = 768
 const AHEAD_MS = 1_000
+/**
+ * Of one that has yet to answer for the first time: with its share as many as the first batch of events brings. Were one of them
+ * left in the store, all that follow would have to queue up behind it there.
+ */
+export const AHEAD_AT_FIRST = 12
 /** Taken for the time that a destination needs once something has waited for it in vain. */
 const GAVE_UP_MS = 10_000
 /** Of all destinations together. What waits takes nobody's place, only memory. */
@@ -130,7 +135,8 @@ export class Shares {
       this.begin(destination)
       return 'in flight'
     }
-    if (known.waiting >= mayWait(known) || this.#waiting >= WAITING_MOST) return undefined
+    const most = known.limited ? WAITING_MOST / 2 : WAITING_MOST
+    if (known.waiting >= mayWait(known) || this.#waiting >= most) return undefined
     this.wait(destination, 1)
     return 'waiting'
   }
@@ -217,8 +223,10 @@ export class Shares {
 }
 
 /** Beside those that wait for its own places, those that only wait until there are some for anyone. */
-const mayWait = (known: Known): number =>
-  aheadOf(known) + (known.limited ? 0 : Math.max(0, known.share - known.inFlight))
+function mayWait(known: Known): number {
+  if (!known.limited) return aheadOf(known) + Math.max(0, known.share - known.inFlight)
+  return known.durationMs === 0 ? AHEAD_AT_FIRST : 0
+}
 
 function aheadOf({ share, durationMs }: Known): number {
   if (share < SHARE_MOST) return 0

@@ -1,4 +1,4 @@
-import { FIRST_BY_KEY, type SqlConnection } from '../../platform/database/index.ts'
+import { byKey, type SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
 import { LEASE_MS } from './exchange.ts'
 import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
@@ -41,8 +41,8 @@ common as materialized (
 select case when t.event_id = (select min(event_id) from taken) then (select to_json(c) from common c) end as common, e.*
 from taken t left join lateral (
   select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end as data
-  from events where project_id = t.project_id and id >= t.event_id ${FIRST_BY_KEY}
-) e on e.id = t.event_id`
+  from events where project_id = t.project_id and ${byKey('t.event_id')}
+) e on true`
 
 type Common = Pick<TakenValues, 'now'> & {
   readonly [Name in 'destinations' | 'behind']: TakenValues[Name] | null

@@ -23,7 +23,7 @@ export {
   migrationsIn,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
-export { BY_KEY, FIRST_BY_KEY } from './postgres/by-key.ts'
+export { BY_KEY, byKey } from './postgres/by-key.ts'
 export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
