@@ -122,7 +122,7 @@ function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendR
   return {
     durationMs,
     status,
-    responseBody: answer.body === null ? null : withoutSecrets(answer.body, extra),
+    responseBody: answer.body && withoutSecrets(answer.body, extra),
     error: outcome === 'delivered' ? null : (answer.error ?? `answered ${status}`),
     outcome,
     retryAfterMs: waits ? retryAfterMs(answer.retryAfter, send.nowMs + durationMs) : null,
