@@ -12,7 +12,7 @@ import { measureSends } from './measure-sends.ts'
 import { payloadBytes } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
-import { AHEAD_AT_FIRST, AHEAD_MOST, type Place, Shares } from './shares.ts'
+import { AHEAD_MOST, HELD_AT_FIRST, type Place, Shares } from './shares.ts'
 import { WaitingSends } from './waiting-sends.ts'
 import { Walk } from './walk.ts'
 
@@ -184,9 +184,14 @@ export class Dispatcher {
     return this.#stopping || Math.min(this.room + begun, this.#unsettledRoom) >= deliveries
   }
 
+  /** Whether so many more may end before the store knows of any. */
+  maySettle(deliveries: number): boolean {
+    return this.#unsettledRoom >= deliveries
+  }
+
   /** How many more may wait here, of one destination or of many. At the start only as fast as it turns out what receivers take. */
   get room(): number {
-    const ahead = Math.min(AHEAD_MOST, AHEAD_AT_FIRST + 2 * this.#endings)
+    const ahead = Math.min(AHEAD_MOST, HELD_AT_FIRST + 2 * this.#endings)
     return Math.max(0, Math.min(ahead - this.#shares.waiting, this.#unsettledRoom))
   }
 

@@ -4,13 +4,14 @@ import { EVENTS_AT_ONCE } from './fan-out.ts'
 import { EVENTS_FEW, Pace } from './pace.ts'
 
 /** What is being sent, as far as the pace asks: of so many endings in a millisecond, and so much room. */
-function sending({ room = 768, isBehind = false, endingsPerMs = 0 }) {
+function sending({ room = 768, isBehind = false, endingsPerMs = 0, settles = true }) {
   const clock = new TestClock()
   const began = clock.monotonic()
   const sends = {
     room,
     isBehind,
     hasRoomFor: (deliveries: number) => sends.room >= deliveries,
+    maySettle: () => settles,
     get endings() {
       return Math.floor((clock.monotonic() - began) * endingsPerMs)
     },
@@ -59,4 +60,26 @@ test('where most is left since a receiver is slow, those behind it do not wait: 
   for (let i = 0; i < 100; i++) expect(await next(400, { left: 400 })).toBe(EVENTS_AT_ONCE)
   // With a pause before each, five seconds.
   expect(performance.now() - began).toBeLessThan(2_500)
+})
+
+test('others do not wait before every batch for those that take their time: once, until there is room again', async () => {
+  const { next, sends } = sending({ room: 0 })
+  expect(await next(16)).toBe(EVENTS_FEW)
+  const began = performance.now()
+  for (let i = 0; i < 100; i++) expect(await next(16)).toBe(EVENTS_FEW)
+  // With a pause before each, five seconds.
+  expect(performance.now() - began).toBeLessThan(1_000)
+  sends.room = 768
+  expect(await next(16)).toBe(2 * EVENTS_FEW)
+  sends.room = 0
+  const full = performance.now()
+  await next(16)
+  expect(performance.now() - full).toBeGreaterThan(45)
+})
+
+test('for a store that cannot keep up there is a pause before every batch', async () => {
+  const { next } = sending({ room: 0, settles: false })
+  const began = performance.now()
+  for (let i = 0; i < 4; i++) expect(await next(16)).toBe(EVENTS_FEW)
+  expect(performance.now() - began).toBeGreaterThan(180)
 })

@@ -21,7 +21,7 @@ const pauseMostMs = (perEvent: number): number => Math.min(Math.max(50, perEvent
 const ROOM_ENOUGH = 400
 
 /** What is known of what is being sent. */
-type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'isBehind'>
+type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'maySettle' | 'isBehind'>
 
 /** How many events a batch is to have: no more than can be sent at once, as far as one can tell. */
 export class Pace {
@@ -31,6 +31,8 @@ export class Pace {
   #perEvent = 1
   /** Batches of which most was left since receivers last took what they got. */
   #stuck = 0
+  /** The last pause brought no room. */
+  #wasInVain = false
   #endings: number
   #at: number
 
@@ -63,8 +65,12 @@ export class Pace {
     const sends = this.#sends
     const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
     const isRoom = () => sends.hasRoomFor(least) && !(wasLeft && sends.isBehind)
+    // What waits may be for receivers that take their time: others are not to wait for them before every batch. A store that cannot
+    // keep up is waited for.
+    if (this.#wasInVain && !isRoom() && sends.maySettle(least)) return
     const most = pauseMostMs(this.#perEvent)
     for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS) await sleep(PAUSE_MS)
+    this.#wasInVain = !isRoom()
   }
 
   /** Since the last batch. */

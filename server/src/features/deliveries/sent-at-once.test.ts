@@ -181,7 +181,7 @@ eachEngine((engine) => {
     const worker = newWorker(db)
     const { dispatcher } = worker
     // Nobody has answered yet.
-    expect([dispatcher.hasRoomFor(12), dispatcher.hasRoomFor(13)]).toEqual([true, false])
+    expect([dispatcher.hasRoomFor(16), dispatcher.hasRoomFor(17)]).toEqual([true, false])
     await happen(400)
     for (let done = 0; done < 400; ) {
       done += worker.endAll()

@@ -126,7 +126,8 @@ test('those that have yet to answer leave half of what may wait to others', () =
 
 test('no place is kept for one that fails beyond its single send, nor beyond the half', () => {
   const shares = new Shares()
-  send(shares, 'wh_1', BADLY)
+  // Refused at once, in no time.
+  send(shares, 'wh_1', { succeeded: false, durationMs: 0 })
   expect(shares.reserve(at('wh_1'))).toBe('in flight')
   expect(shares.reserve(at('wh_1'))).toBeUndefined()
   for (let i = 0; shares.share > 0; i++) shares.reserve(at(`wh_new_${i}`))

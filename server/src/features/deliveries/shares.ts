@@ -12,10 +12,10 @@ const SHARE_MOST = 64
 export const AHEAD_MOST = 768
 const AHEAD_MS = 1_000
 /**
- * Of one that has yet to answer for the first time: with its share as many as the first batch of events brings. Were one of them
- * left in the store, all that follow would have to queue up behind it there.
+ * In flight and waiting of one that has yet to answer: as many as the first batch of events brings. Were one of them left in the
+ * store, all that follow would have to queue up behind it there.
  */
-export const AHEAD_AT_FIRST = 12
+export const HELD_AT_FIRST = 16
 /** Taken for the time that a destination needs once something has waited for it in vain. */
 const GAVE_UP_MS = 10_000
 /** Of all destinations together. What waits takes nobody's place, only memory. */
@@ -46,7 +46,7 @@ interface Known extends DestinationId {
   /** Claimed, and waiting for a place. */
   waiting: number
   share: number
-  /** How long it takes to answer, about. */
+  /** How long it takes to answer, about; 0 until it has, or has failed to. */
   durationMs: number
   /** One of those that share a half. */
   limited: boolean
@@ -193,8 +193,9 @@ export class Shares {
   #learn(known: Known, succeeded: boolean, durationMs: number): void {
     if (known.limited) this.#limitedInFlight -= known.inFlight
     const slow = durationMs > SLOW_MS
+    const last = Math.max(durationMs, 1)
     known.durationMs =
-      known.durationMs === 0 ? durationMs : known.durationMs + (durationMs - known.durationMs) * LAST_COUNTS
+      known.durationMs === 0 ? last : known.durationMs + (last - known.durationMs) * LAST_COUNTS
     known.limited = !succeeded || slow
     if (!succeeded) known.share = SHARE_FAILING
     else known.share = slow ? SHARE_AT_FIRST : Math.min(known.share * 2, SHARE_MOST)
@@ -225,7 +226,7 @@ export class Shares {
 /** Beside those that wait for its own places, those that only wait until there are some for anyone. */
 function mayWait(known: Known): number {
   if (!known.limited) return aheadOf(known) + Math.max(0, known.share - known.inFlight)
-  return known.durationMs === 0 ? AHEAD_AT_FIRST : 0
+  return known.durationMs === 0 ? HELD_AT_FIRST - SHARE_AT_FIRST : 0
 }
 
 function aheadOf({ share, durationMs }: Known): number {
