@@ -3,9 +3,13 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { EVENTS_AT_ONCE, type FanOut } from './fan-out.ts'
 import { DELIVERIES_AT_ONCE } from './fan-out-batch.ts'
+import { HELD_AT_FIRST } from './shares.ts'
 
-/** Whatever there is room for, no batch is smaller, but where each event goes to many: others in it are not to wait for one that is slow. */
-export const EVENTS_FEW = 16
+/**
+ * Whatever there is room for, no batch is smaller, but where each event goes to many: others in it are not to wait for one that is
+ * slow. The first is for receivers that nobody knows, which can hold as many.
+ */
+export const EVENTS_FEW = HELD_AT_FIRST
 /** So many small batches where most had to be left in the store and little is moving, for the same reason. */
 const FEW_MOST = 3
 /** Sends that end in a millisecond where receivers take what they get. */
