@@ -262,7 +262,8 @@ export class Dispatcher {
     const askedAt = clock.monotonic()
     if (most > 0) this.#walk.asks(askedAt)
     this.#shares.beingClaimed = most
-    const out = await this.#exchangeWithStore({ firsts, ended, givenBack, claim }).catch((error) => {
+    const all = [...endedIn(firsts), ...ended]
+    const out = await this.#exchangeWithStore({ firsts, ended, givenBack, claim }, all).catch((error) => {
       // Kept for the next round: the sends have happened, whether the store knows or not.
       this.#firsts.putBack(firsts)
       this.#ended = [...ended, ...this.#ended]
@@ -278,7 +279,7 @@ export class Dispatcher {
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
     this.#endClaim()
     const goesOn = most > 0 && this.#walk.saw(claim, out)
-    await this.#disable([...endedIn(firsts), ...ended])
+    await this.#disable(all)
     return goesOn && this.#room() > 0
   }
 
@@ -288,14 +289,17 @@ export class Dispatcher {
     this.#beginStarved()
   }
 
-  #exchangeWithStore({ firsts, ended, givenBack, claim }: Exchanged): Promise<ExchangeOutput> {
+  #exchangeWithStore(
+    { firsts, ended, givenBack, claim }: Exchanged,
+    all: readonly Ended[],
+  ): Promise<ExchangeOutput> {
     const { db, clock } = this.#deps
     return exchange(db, {
       now: clock.now(),
       firsts: firsts.map((first) => first.written()),
       settlements: ended.map(({ settlement }) => settlement),
       givenBack,
-      ...fortunesOf([...endedIn(firsts), ...ended]),
+      ...fortunesOf(all),
       claim,
     })
   }
@@ -374,7 +378,7 @@ export class Dispatcher {
         deliveryId: delivery.id,
         kind: event.kind,
         attempt: delivery.attempts_made + 1,
-        body: payloadBytes(delivery, event.data),
+        body: () => payloadBytes(delivery, event.data),
         destination,
         nowMs: startedAt,
       })
@@ -429,4 +433,8 @@ export class Dispatcher {
   }
 }
 
-const endedIn = (firsts: readonly First[]): Ended[] => firsts.flatMap(({ ended }) => ended)
+function endedIn(firsts: readonly First[]): Ended[] {
+  const all: Ended[] = []
+  for (const first of firsts) for (const ended of first.ended) all.push(ended)
+  return all
+}

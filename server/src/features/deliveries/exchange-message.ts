@@ -57,8 +57,11 @@ const packFirst = ({
 }: WrittenFirst): FirstValues => ({
   held: [created_at, project_id, event_id, claim_id],
   deliveries: deliveries.map(({ row, attempt }) => {
-    const values: Value[] = WRITTEN.map((name) => row[name])
-    return attempt ? values.concat(packAttempt(attempt)) : values
+    // By `push`: what `map` makes may have holes, and is sent one index at a time.
+    const values: Value[] = []
+    for (const name of WRITTEN) values.push(row[name])
+    if (attempt) values.push(...packAttempt(attempt))
+    return values
   }),
 })
 

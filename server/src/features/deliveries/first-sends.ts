@@ -48,8 +48,12 @@ export class First {
     this.writtenFrom = AT_ONCE
   }
 
-  get ended(): readonly Ended[] {
-    return [...this.#ended.values()]
+  get ended(): Iterable<Ended> {
+    return this.#ended.values()
+  }
+
+  get endedCount(): number {
+    return this.#ended.size
   }
 
   end(ended: Ended): void {
@@ -107,7 +111,7 @@ export class FirstSends {
     if (!first?.isOpen) return false
     first.end(ended)
     this.endedCount++
-    if (first.isOver) this.overCount += first.ended.length
+    if (first.isOver) this.overCount += first.endedCount
     return true
   }
 
@@ -132,7 +136,7 @@ export class FirstSends {
   }
 
   #count(first: First, by: 1 | -1): void {
-    const ended = by * first.ended.length
+    const ended = by * first.endedCount
     this.endedCount += ended
     if (first.isOver) this.overCount += ended
   }

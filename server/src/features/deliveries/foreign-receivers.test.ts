@@ -38,7 +38,7 @@ const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
       deliveryId: 'whs_1',
       kind: REWARD_REDEMPTION_COMPLETED,
       attempt: 1,
-      body: Buffer.from(BODY),
+      body: () => Buffer.from(BODY),
       destination,
       nowMs,
     },

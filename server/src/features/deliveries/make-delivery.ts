@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
-import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
+import { digestOf, newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import type { EventHead } from '../events/index.ts'
 import { type DestinationRow, eventsOf } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
@@ -75,6 +74,6 @@ export function fixedBytes(seed: string): RandomBytes {
   let drawn = 0
   return (size) => {
     if (size > DIGEST_BYTES) throw new RangeError(`no more than ${DIGEST_BYTES} bytes at a time`)
-    return hash('sha256', `${seed}/${drawn++}`, 'buffer').subarray(0, size)
+    return digestOf(`${seed}/${drawn++}`).subarray(0, size)
   }
 }

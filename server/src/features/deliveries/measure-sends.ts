@@ -1,4 +1,4 @@
-import type { Metrics } from '../../platform/metrics.ts'
+import type { Counter, Metrics } from '../../platform/metrics.ts'
 import type { SendResult } from './send-delivery.ts'
 import type { Sending } from './settlement.ts'
 
@@ -11,8 +11,10 @@ export function measureSends(metrics: Metrics) {
     'jeton_delivery_arrival_seconds',
     'From the commit of an event to its arrival at a destination, where the first attempt succeeded.',
   )()
+  const ended: Partial<Record<SendResult['outcome'], Counter>> = {}
   return ({ delivery, event }: Sending, { outcome }: SendResult, now: number): void => {
-    attempts({ outcome }).add()
+    ended[outcome] ??= attempts({ outcome })
+    ended[outcome].add()
     if (outcome === 'delivered' && delivery.attempts_made === 0)
       arrival.observe(Math.max(0, now - event.created_at) / 1000)
   }

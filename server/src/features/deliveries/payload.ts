@@ -24,33 +24,58 @@ let last: Told | undefined
 function told(event: EventHead): Told {
   if (last?.event === event) return last
   const writtenAt = isoTime(event.created_at)
-  const fields = {
-    id: event.id,
-    type: wireOf(event.kind),
-    created_at: event.occurred_at === event.created_at ? writtenAt : isoTime(event.occurred_at),
-    entity_id: event.entity_id,
-    group_id: event.group_id,
-    event_source: eventSource(event),
-  }
-  last = { event, writtenAt, json: JSON.stringify(fields) }
+  const occurredAt = event.occurred_at === event.created_at ? writtenAt : isoTime(event.occurred_at)
+  const fields = [
+    `"id":"${event.id}"`,
+    `"type":${JSON.stringify(wireOf(event.kind))}`,
+    `"created_at":"${occurredAt}"`,
+    `"entity_id":${JSON.stringify(event.entity_id)}`,
+    `"group_id":${JSON.stringify(event.group_id)}`,
+    `"event_source":${JSON.stringify(eventSource(event))}`,
+  ]
+  last = { event, writtenAt, json: `{${fields.join(',')}}` }
   return last
 }
 
-/** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. */
+type Destination = PayloadParts['destination']
+
+/** What a destination's payloads say of it. */
+interface Said extends Pick<Destination, 'target_url' | 'event_name'> {
+  /** JSON, where it has a name of its own for events. */
+  readonly type: string | null
+  /** JSON. */
+  readonly source: string
+}
+
+/** For about as many destinations as are sent to at a time. */
+const SAID_KEPT = 2_000
+const saidOf = new Map<string, Said>()
+
+/** They come with every batch, and are nearly always as they were. */
+function said(destination: Destination): Said {
+  const { id, kind: object, target_url, event_name } = destination
+  const known = saidOf.get(id)
+  if (known?.target_url === target_url && known.event_name === event_name) return known
+  const made = {
+    target_url,
+    event_name,
+    type: event_name === null ? null : JSON.stringify(event_name),
+    source: JSON.stringify({ id, object, target_url }),
+  }
+  if (!known && saidOf.size >= SAID_KEPT) saidOf.delete(saidOf.keys().next().value!)
+  saidOf.set(id, made)
+  return made
+}
+
+/** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. Ids need no escaping. */
 export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'tail'> {
   const { deliveryId, event, destination, publication } = parts
   const { writtenAt, json } = told(event)
-  const before = {
-    id: deliveryId,
-    project_id: event.project_id,
-    created_at: writtenAt,
-    type: destination.event_name ?? event.kind,
-  }
-  const source = { id: destination.id, object: destination.kind, target_url: destination.target_url }
+  const { type, source } = said(destination)
   const published = publication === undefined ? '' : `,"publication":${publication}`
   return {
-    head: `${JSON.stringify(before).slice(0, -1)},"data":`,
-    tail: `${published}},"source":${JSON.stringify(source)},"event":${json}}`,
+    head: `{"id":"${deliveryId}","project_id":"${event.project_id}","created_at":"${writtenAt}","type":${type ?? `"${event.kind}"`},"data":`,
+    tail: `${published}},"source":${source},"event":${json}}`,
   }
 }
 
@@ -58,14 +83,22 @@ export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'ta
 export const payloadOf = ({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: string): string =>
   head + data.slice(0, -1) + tail
 
-/** As they are sent, without making one text of the three first. */
+const USUAL_BYTES = 64 * 1024
+const usual = Buffer.allocUnsafeSlow(USUAL_BYTES)
+/** A character takes no more. */
+const UTF8_MOST = 3
+
+/** As they are sent, without making one text of the three first. To be used at once: the next ones may be in the same place. */
 export function payloadBytes({ head, tail }: Pick<DeliveryRow, 'head' | 'tail'>, data: EventData): Buffer {
-  const dataLength = typeof data === 'string' ? Buffer.byteLength(data) : data.length
-  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength - 1 + Buffer.byteLength(tail))
-  const from = bytes.write(head)
-  if (typeof data === 'string') bytes.write(data, from)
-  else bytes.set(data, from)
+  const most = UTF8_MOST * (head.length + data.length + tail.length)
+  const bytes = most <= USUAL_BYTES ? usual : Buffer.allocUnsafeSlow(most)
+  let at = bytes.write(head, 0)
+  if (typeof data === 'string') at += bytes.write(data, at)
+  else {
+    bytes.set(data, at)
+    at += data.length
+  }
   // Over the brace.
-  bytes.write(tail, from + dataLength - 1)
-  return bytes
+  at += bytes.write(tail, at - 1) - 1
+  return bytes.subarray(0, at)
 }

@@ -32,7 +32,7 @@ const send = (destination: OutgoingDelivery['destination'], change: Partial<Outg
       deliveryId: 'whs_1',
       kind: REWARD_REDEMPTION_COMPLETED,
       attempt: 1,
-      body: Buffer.from(BODY),
+      body: () => Buffer.from(BODY),
       destination,
       nowMs: NOW,
       ...change,
@@ -169,7 +169,7 @@ describe('where nothing can be sent', () => {
     const { row: destination } = made()
     const result = await sendDelivery(
       { sender: strict, vault },
-      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: Buffer.from(BODY), destination, nowMs: NOW },
+      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: () => Buffer.from(BODY), destination, nowMs: NOW },
     )
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
     expect(receiver.received).toEqual([])
@@ -195,7 +195,7 @@ describe('where nothing can be sent', () => {
         deliveryId: 'whs_1',
         kind: TEST_EVENT,
         attempt: 1,
-        body: Buffer.from(BODY),
+        body: () => Buffer.from(BODY),
         destination: row,
         nowMs: NOW,
       },
@@ -221,7 +221,7 @@ describe('opened secrets', () => {
           deliveryId: 'whs_1',
           kind: TEST_EVENT,
           attempt: 1,
-          body: Buffer.from(BODY),
+          body: () => Buffer.from(BODY),
           destination,
           nowMs: NOW,
         },

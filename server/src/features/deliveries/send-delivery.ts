@@ -20,8 +20,8 @@ export interface OutgoingDelivery {
   readonly kind: StoredKind
   /** 1 for the first. */
   readonly attempt: number
-  /** Exactly what is signed and sent. */
-  readonly body: Buffer
+  /** Makes exactly what is signed and sent: just before, since it is in no safe place for longer. */
+  body(): Buffer
   readonly destination: ClaimedDestination
   /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
   readonly nowMs: number
@@ -51,10 +51,12 @@ type Headers = Readonly<Record<string, string>>
 
 /** Sends once. That a secret cannot be opened is on record too, and no fault of the receiver; only a bug of ours throws. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
-  const { destination, signal, body } = send
+  const { destination, signal } = send
   const opened = openedFor(vault, send)
   if (opened instanceof Problem) return notSent(opened)
-  const headers = { ...opened.extra, ...ownHeaders(send, opened.secrets, body) }
+  const body = send.body()
+  const own = ownHeaders(send, opened.secrets, body)
+  const headers = opened.extra === NONE ? own : { ...opened.extra, ...own }
   const answer = await sender.send({ url: destination.target_url, headers, body, signal })
   return resultOf(answer, send, opened.extra)
 }

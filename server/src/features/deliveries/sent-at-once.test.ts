@@ -48,7 +48,7 @@ function newWorker(db: Database, result: SendResult | ((send: OutgoingDelivery) 
     send: (send) =>
       new Promise((resolve) => {
         sent.push(send.deliveryId)
-        bodies.push(send.body)
+        bodies.push(Buffer.from(send.body()))
         const ending = typeof result === 'function' ? result(send) : result
         ends.push(() => resolve(ending))
       }),

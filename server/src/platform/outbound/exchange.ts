@@ -3,13 +3,15 @@ import { AnswerReader } from './answer-reader.ts'
 import { sendFailureWords } from './failure-words.ts'
 import { Unreachable } from './guard.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
+import type { Places } from './places.ts'
 import { brokenOffWords, lateWords, redirectWords } from './progress-words.ts'
+import type { WrittenRequest } from './request-bytes.ts'
 
 export interface OutboundRequest {
   /** One that `checkTargetUrl` has taken. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent byte for byte. */
+  /** Sent byte for byte; the caller's again as soon as `send` has returned. */
   readonly body: Buffer
   readonly signal?: AbortSignal | undefined
 }
@@ -28,6 +30,7 @@ export interface Answer {
 
 export interface ExchangeDeps {
   readonly lines: Lines
+  readonly places: Places
   readonly clock: Clock
   readonly deadlineMs: number
 }
@@ -35,8 +38,7 @@ export interface ExchangeDeps {
 /** What goes where. */
 export interface Outgoing {
   readonly url: URL
-  /** The whole request. */
-  readonly bytes: Buffer
+  readonly written: WrittenRequest
   readonly signal?: AbortSignal | undefined
 }
 
@@ -54,7 +56,6 @@ export class Exchange implements LineUser {
   readonly #outgoing: Outgoing
   readonly #resolve: (answer: Answer) => void
   readonly #startedAt: number
-  readonly #timer: NodeJS.Timeout
   readonly #answer = new AnswerReader()
   #line: Line | null = null
   #over = false
@@ -68,7 +69,6 @@ export class Exchange implements LineUser {
     this.#outgoing = outgoing
     this.#resolve = resolve
     this.#startedAt = deps.clock.monotonic()
-    this.#timer = setTimeout(expire, deps.deadlineMs, this)
   }
 
   begin(): void {
@@ -94,8 +94,9 @@ export class Exchange implements LineUser {
   }
 
   #write(): void {
+    const { place, length } = this.#outgoing.written
     this.#underWay = true
-    this.#line!.socket!.write(this.#outgoing.bytes)
+    this.#line!.socket!.write(place.subarray(0, length))
   }
 
   heard(bytes: Buffer): void {
@@ -119,6 +120,8 @@ export class Exchange implements LineUser {
     if (!staysOpen || this.#line!.socket!.writableLength > 0) this.#end(null)
     else {
       this.#deps.lines.keep(this.#line!, idleMs)
+      // Of a connection that is closed nobody knows whether it still reads.
+      this.#deps.places.giveBack(this.#outgoing.written.place)
       this.#settle(null, false)
     }
   }
@@ -140,6 +143,11 @@ export class Exchange implements LineUser {
     return this.#line!.isReused && !this.#answer.hasBegun && CLOSED.has(code ?? '')
   }
 
+  /** Milliseconds until its deadline. */
+  get leftMs(): number {
+    return this.#deps.deadlineMs - this.#elapsedMs()
+  }
+
   expire(): void {
     if (this.#answer.isWhole) this.#conclude()
     else this.#end(lateWords(this.#progress(), this.#deps.deadlineMs))
@@ -156,7 +164,6 @@ export class Exchange implements LineUser {
 
   #settle(error: string | null, refused: boolean): void {
     this.#over = true
-    clearTimeout(this.#timer)
     this.#outgoing.signal?.removeEventListener('abort', this.stop)
     const { status, body } = this.#answer
     this.#resolve({
@@ -196,5 +203,3 @@ export class Exchange implements LineUser {
 /** Some close so fast that it looks like a fault. */
 const isFarewell = (error: NodeJS.ErrnoException | null): boolean =>
   error === null || error.code === 'ECONNRESET'
-
-const expire = (exchange: Exchange): void => exchange.expire()

@@ -45,7 +45,7 @@ const PLACE = Buffer.allocUnsafeSlow(64 * 1024)
 export class Lines {
   readonly #connect: Connect
   readonly #clock: Clock
-  /** Each the last used first, so that what is not needed falls idle. No origin without one. */
+  /** Each the last used first, so that what is not needed falls idle. An origin that has none is forgotten by the next look. */
   readonly #idle = new Map<string, Line[]>()
   readonly #idleKept: number
   #idleCount = 0
@@ -63,16 +63,18 @@ export class Lines {
 
   /** One that was used before, and is open, if there is one. */
   take(origin: string, user: LineUser): Line | undefined {
+    const idle = this.#idle.get(origin)
     const now = this.#clock.monotonic()
-    let line = this.#idle.get(origin)?.at(-1)
-    while (line && line.idleUntil <= now) {
-      this.drop(line)
-      line = this.#idle.get(origin)?.at(-1)
+    for (let line = idle?.pop(); line; line = idle!.pop()) {
+      const isLate = line.idleUntil <= now
+      this.#wake(line)
+      if (isLate) this.drop(line)
+      else {
+        line.user = user
+        return line
+      }
     }
-    if (!line) return undefined
-    this.#leaveIdle(line)
-    line.user = user
-    return line
+    return undefined
   }
 
   /** A line that nobody has used yet, on its way. */
@@ -144,16 +146,24 @@ export class Lines {
 
   readonly #look = (): void => {
     const now = this.#clock.monotonic()
-    for (const line of [...this.#idle.values()].flat()) if (line.idleUntil <= now) this.drop(line)
+    for (const [origin, lines] of this.#idle) {
+      for (const line of [...lines]) if (line.idleUntil <= now) this.drop(line)
+      if (lines.length === 0) this.#idle.delete(origin)
+    }
+    if (this.#idle.size > 0) return
+    clearInterval(this.#looking)
+    this.#looking = undefined
   }
 
   #leaveIdle(line: Line): void {
     const lines = this.#idle.get(line.origin)!
     lines.splice(lines.lastIndexOf(line), 1)
-    if (lines.length === 0) this.#idle.delete(line.origin)
+    this.#wake(line)
+  }
+
+  /** It is in no list any more. */
+  #wake(line: Line): void {
     line.idleUntil = 0
-    if (--this.#idleCount > 0) return
-    clearInterval(this.#looking)
-    this.#looking = undefined
+    this.#idleCount--
   }
 }

@@ -1,3 +1,5 @@
+import type { Places } from './places.ts'
+
 /** Where requests go, read once. */
 export interface Target {
   readonly url: URL
@@ -37,7 +39,17 @@ interface Sent {
 }
 
 /** A whole request, in one piece: two would be two packets. */
-export function requestBytes({ start }: Target, { headers, userAgent, body }: Sent): Buffer {
+export interface WrittenRequest {
+  readonly place: Buffer
+  /** How much of it is the request. */
+  readonly length: number
+}
+
+export function writeRequest(
+  places: Places,
+  { start }: Target,
+  { headers, userAgent, body }: Sent,
+): WrittenRequest {
   let head = start
   for (const name in headers) {
     const value = headers[name]!
@@ -45,8 +57,9 @@ export function requestBytes({ start }: Target, { headers, userAgent, body }: Se
     head += `${name}: ${value}\r\n`
   }
   head += `user-agent: ${userAgent}\r\ncontent-length: ${body.length}\r\n\r\n`
-  const bytes = Buffer.allocUnsafe(head.length + body.length)
-  bytes.write(head, 'latin1')
-  body.copy(bytes, head.length)
-  return bytes
+  const length = head.length + body.length
+  const place = places.take(length)
+  place.write(head, 'latin1')
+  place.set(body, head.length)
+  return { place, length }
 }

@@ -3,8 +3,10 @@ import { createConnect } from './connect.ts'
 import { type Answer, Exchange, type OutboundRequest } from './exchange.ts'
 import { type FindAddresses, findAddressesBy } from './find-addresses.ts'
 import { Lines } from './lines.ts'
+import { Places } from './places.ts'
 import type { Reach } from './reach.ts'
-import { requestBytes, Targets } from './request-bytes.ts'
+import { Targets, writeRequest } from './request-bytes.ts'
+import { UnderWay } from './under-way.ts'
 
 /** Posts to receivers: over connections that stay open, within one deadline, and only where it may. */
 export interface Sender {
@@ -32,8 +34,9 @@ export function createSender(parts: SenderParts): Sender {
   const { reach, clock = systemClock, lookup = findAddressesBy(), ca } = parts
   const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS } = parts
   const lines = new Lines(createConnect({ reach, find: lookup, ca, clock }), clock)
-  const underWay = new Set<Exchange>()
-  const deps = { lines, clock, deadlineMs }
+  const underWay = new UnderWay(deadlineMs)
+  const places = new Places()
+  const deps = { lines, places, clock, deadlineMs }
   const targets = new Targets()
   let closed = false
 
@@ -41,8 +44,8 @@ export function createSender(parts: SenderParts): Sender {
     send: ({ url, headers, body, signal }) =>
       new Promise((resolve) => {
         const target = targets.of(url)
-        const bytes = requestBytes(target, { headers, userAgent, body })
-        const exchange: Exchange = new Exchange(deps, { url: target.url, bytes, signal }, (answer) => {
+        const written = writeRequest(places, target, { headers, userAgent, body })
+        const exchange: Exchange = new Exchange(deps, { url: target.url, written, signal }, (answer) => {
           underWay.delete(exchange)
           resolve(answer)
         })
@@ -52,7 +55,7 @@ export function createSender(parts: SenderParts): Sender {
       }),
     async close() {
       closed = true
-      for (const exchange of underWay) exchange.stop()
+      underWay.stop()
       lines.closeIdle()
     },
   }
