@@ -99,6 +99,8 @@ export class Dispatcher {
   readonly #starved = new Map<string, DestinationId>()
   /** The store could not be reached by the last exchange: what is sent could not be settled. */
   #isFailing = false
+  /** Of the fan-out, while it pauses. */
+  #isEnough: (() => unknown) | undefined
   /** Called when what has ended should be settled. */
   onEnded: () => void = () => undefined
 
@@ -182,6 +184,19 @@ export class Dispatcher {
   hasRoomFor(deliveries: number): boolean {
     const begun = deliveries > AHEAD_MOST ? this.#shares.mayGrowBy : 0
     return this.#stopping || Math.min(this.room + begun, this.#unsettledRoom) >= deliveries
+  }
+
+  /** For so long, or until that is so: whenever a send has ended, or was settled, it is asked. */
+  pause(ms: number, isEnough: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = () => {
+        clearTimeout(timer)
+        this.#isEnough = undefined
+        resolve()
+      }
+      const timer = setTimeout(goOn, ms)
+      this.#isEnough = () => isEnough() && goOn()
+    })
   }
 
   /** Whether so many more may end before the store knows of any. */
@@ -274,6 +289,7 @@ export class Dispatcher {
       throw error
     })
     this.#isFailing = false
+    this.#isEnough?.()
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
@@ -406,6 +422,7 @@ export class Dispatcher {
     const settleable = this.#ended.length + this.#firsts.overCount
     if (settleable >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gather(GATHER_MS)
+    this.#isEnough?.()
   }
 
   /** At the latest after so long. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/test-clock.ts'
 import { EVENTS_AT_ONCE } from './fan-out.ts'
@@ -12,6 +13,7 @@ function sending({ room = 768, isBehind = false, endingsPerMs = 0, settles = tru
     isBehind,
     hasRoomFor: (deliveries: number) => sends.room >= deliveries,
     maySettle: () => settles,
+    pause: (ms: number) => sleep(ms),
     get endings() {
       return Math.floor((clock.monotonic() - began) * endingsPerMs)
     },

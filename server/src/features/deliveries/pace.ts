@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { EVENTS_AT_ONCE, type FanOut } from './fan-out.ts'
@@ -25,7 +24,7 @@ const pauseMostMs = (perEvent: number): number => Math.min(Math.max(50, perEvent
 const ROOM_ENOUGH = 400
 
 /** What is known of what is being sent. */
-type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'maySettle' | 'isBehind'>
+type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'maySettle' | 'isBehind' | 'pause'>
 
 /** How many events a batch is to have: no more than can be sent at once, as far as one can tell. */
 export class Pace {
@@ -68,12 +67,15 @@ export class Pace {
   async #untilRoom(wasLeft: boolean): Promise<void> {
     const sends = this.#sends
     const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
-    const isRoom = () => sends.hasRoomFor(least) && !(wasLeft && sends.isBehind)
+    const fits = (deliveries: number) => sends.hasRoomFor(deliveries) && !(wasLeft && sends.isBehind)
+    const isRoom = () => fits(least)
+    const isEnough = () => fits(Math.max(least, ROOM_ENOUGH))
     // What waits may be for receivers that take their time: others are not to wait for them before every batch. A store that cannot
     // keep up is waited for.
     if (this.#wasInVain && !isRoom() && sends.maySettle(least)) return
     const most = pauseMostMs(this.#perEvent)
-    for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS) await sleep(PAUSE_MS)
+    for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS)
+      await sends.pause(PAUSE_MS, isEnough)
     this.#wasInVain = !isRoom()
   }
 

@@ -20,20 +20,18 @@ interface Told {
 
 let last: Told | undefined
 
-/** What is the same for all its destinations, which come one after the other: so of the last event it is kept. */
+/**
+ * What is the same for all its destinations, which come one after the other: so of the last event it is kept. Ids, times and
+ * kinds of ours need no escaping.
+ */
 function told(event: EventHead): Told {
   if (last?.event === event) return last
   const writtenAt = isoTime(event.created_at)
   const occurredAt = event.occurred_at === event.created_at ? writtenAt : isoTime(event.occurred_at)
-  const fields = [
-    `"id":"${event.id}"`,
-    `"type":${JSON.stringify(wireOf(event.kind))}`,
-    `"created_at":"${occurredAt}"`,
-    `"entity_id":${JSON.stringify(event.entity_id)}`,
-    `"group_id":${JSON.stringify(event.group_id)}`,
-    `"event_source":${JSON.stringify(eventSource(event))}`,
-  ]
-  last = { event, writtenAt, json: `{${fields.join(',')}}` }
+  const about = `"entity_id":${JSON.stringify(event.entity_id)},"group_id":${JSON.stringify(event.group_id)}`
+  const source = `"event_source":${JSON.stringify(eventSource(event))}`
+  const json = `{"id":"${event.id}","type":"${wireOf(event.kind)}","created_at":"${occurredAt}",${about},${source}}`
+  last = { event, writtenAt, json }
   return last
 }
 
@@ -67,7 +65,7 @@ function said(destination: Destination): Said {
   return made
 }
 
-/** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. Ids need no escaping. */
+/** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. */
 export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'tail'> {
   const { deliveryId, event, destination, publication } = parts
   const { writtenAt, json } = told(event)

@@ -99,7 +99,7 @@ const unsent = ({ slot, first_attempt_at }: Claimed, now: number): Place => ({
 
 /** A receiver may answer what PostgreSQL cannot keep in a text. */
 const storable = (text: string | null): string | null =>
-  text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
+  text ? text.toWellFormed().replaceAll('\0', '\ufffd') : text
 
 function reasonToDisable(
   { failing_since }: ClaimedDestination,

@@ -109,5 +109,15 @@ function decodeCursor(text: string): Positioned {
   return { at: Number(at), id }
 }
 
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
+/** The last second that was asked for, and its text up to the milliseconds: many times lie in the same one. */
+let [lastSecond, secondText] = [Number.NaN, '']
+
+export function isoTime(ms: number): string {
+  const second = Math.floor(ms / 1000)
+  if (second !== lastSecond) {
+    secondText = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
+    lastSecond = second
+  }
+  return `${secondText}${String(ms - second * 1000).padStart(3, '0')}Z`
+}
 export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
