@@ -29,7 +29,7 @@ test('one body is signed with several keys, and a key signs one body after the o
 })
 
 test('what would not fit before the body is refused', () => {
-  expect(() => new Signable(Buffer.from('{}')).hmac(hmacKey(Buffer.from('k')), 'x'.repeat(193), 'hex')).toThrow(
-    RangeError,
-  )
+  expect(() =>
+    new Signable(Buffer.from('{}')).hmac(hmacKey(Buffer.from('k')), 'x'.repeat(193), 'hex'),
+  ).toThrow(RangeError)
 })

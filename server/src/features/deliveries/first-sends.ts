@@ -33,6 +33,10 @@ export class First {
     this.#deliveries = deliveries
   }
 
+  get isBegun(): boolean {
+    return this.#latest !== Number.POSITIVE_INFINITY
+  }
+
   begin(now: number): void {
     this.#latest = now + WAITING_MOST_MS
     this.writtenFrom = now + FIRST_MOST_MS
@@ -81,16 +85,19 @@ export class First {
   }
 }
 
-/** Those that are not written yet. */
+/**
+ * Those that are not written yet. In a list: a set that changes all the time leaves one table after the other behind, each of which
+ * leads to the next, and with one of them that has become old the collector keeps what all of them ever held.
+ */
 export class FirstSends {
-  readonly #unwritten = new Set<First>()
+  #unwritten: First[] = []
   /** Sends that have ended and are not written. */
   endedCount = 0
   /** Of these, sends of events that are over. */
   overCount = 0
 
   get isEmpty(): boolean {
-    return this.#unwritten.size === 0
+    return this.#unwritten.length === 0
   }
 
   /** When the next is to be written, whatever is under way. */
@@ -101,9 +108,9 @@ export class FirstSends {
   }
 
   begin(first: First, now: number): void {
-    if (this.#unwritten.has(first)) return
+    if (first.isBegun) return
     first.begin(now)
-    this.#unwritten.add(first)
+    this.#unwritten.push(first)
   }
 
   /** Whether it is written with its event, and need not be settled. */
@@ -117,12 +124,14 @@ export class FirstSends {
 
   /** Those that are to be written now. */
   takeDue(now: number): First[] {
-    const due = [...this.#unwritten].filter((first) => first.isDue(now))
+    const due: First[] = []
+    const others: First[] = []
+    for (const first of this.#unwritten) (first.isDue(now) ? due : others).push(first)
     for (const first of due) {
       first.isOpen = false
-      this.#unwritten.delete(first)
       this.#count(first, -1)
     }
+    this.#unwritten = others
     return due
   }
 
@@ -130,7 +139,7 @@ export class FirstSends {
   putBack(firsts: readonly First[]): void {
     for (const first of firsts) {
       first.hurry()
-      this.#unwritten.add(first)
+      this.#unwritten.push(first)
       this.#count(first, 1)
     }
   }

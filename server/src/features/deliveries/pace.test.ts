@@ -13,7 +13,10 @@ function sending({ room = 768, isBehind = false, endingsPerMs = 0, settles = tru
     isBehind,
     hasRoomFor: (deliveries: number) => sends.room >= deliveries,
     maySettle: () => settles,
-    pause: (ms: number) => sleep(ms),
+    async pause(ms: number, isEnough: () => boolean) {
+      const until = performance.now() + ms
+      while (performance.now() < until && !isEnough()) await sleep(1)
+    },
     get endings() {
       return Math.floor((clock.monotonic() - began) * endingsPerMs)
     },
@@ -84,4 +87,27 @@ test('for a store that cannot keep up there is a pause before every batch', asyn
   const began = performance.now()
   for (let i = 0; i < 4; i++) expect(await next(16)).toBe(EVENTS_FEW)
   expect(performance.now() - began).toBeGreaterThan(180)
+})
+
+test('where receivers are quick, a batch waits for what ends within a moment, and goes on as soon as that is so', async () => {
+  const { next, sends } = sending({ room: 20, endingsPerMs: 8 })
+  expect(await next(16)).toBe(20)
+  const began = performance.now()
+  const growing = setInterval(() => {
+    sends.room += 40
+  }, 2)
+  // What ends within 25 ms, at eight a millisecond.
+  expect(await next(100)).toBeGreaterThanOrEqual(200)
+  clearInterval(growing)
+  expect(performance.now() - began).toBeLessThan(45)
+})
+
+test('where that does not come, others wait for it once, and then go on with what room there is', async () => {
+  const { next } = sending({ room: 100, endingsPerMs: 8 })
+  await next(16)
+  await next(16)
+  const began = performance.now()
+  for (let i = 0; i < 100; i++) expect(await next(100)).toBe(100)
+  // With a pause before each, five seconds.
+  expect(performance.now() - began).toBeLessThan(1_000)
 })

@@ -18,10 +18,11 @@ const MOVING = 1.5
  * What is fanned out waits for room, so that it can be sent at once: for a moment, and only while receivers take what they get,
  * since there may be others in it. Longer where an event goes to many.
  */
-const PAUSE_MS = 5
 const pauseMostMs = (perEvent: number): number => Math.min(Math.max(50, perEvent / 4), 250)
 /** For deliveries: it need not be there for a whole batch. */
 const ROOM_ENOUGH = 400
+/** What ends within this time goes into one batch: each is an exchange with the store, whatever it brings. */
+const GATHER_MS = 25
 
 /** What is known of what is being sent. */
 type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'maySettle' | 'isBehind' | 'pause'>
@@ -34,8 +35,10 @@ export class Pace {
   #perEvent = 1
   /** Batches of which most was left since receivers last took what they got. */
   #stuck = 0
-  /** The last pause brought no room. */
+  /** The last pause brought no room, or less than it was for. */
   #wasInVain = false
+  #fellShort = false
+  #endingsPerMs = 0
   #endings: number
   #at: number
 
@@ -67,24 +70,26 @@ export class Pace {
   async #untilRoom(wasLeft: boolean): Promise<void> {
     const sends = this.#sends
     const least = Math.max(this.#perEvent, Math.min(EVENTS_FEW * this.#perEvent, ROOM_ENOUGH))
+    const enough = Math.max(least, Math.min(this.#endingsPerMs * GATHER_MS, ROOM_ENOUGH))
     const fits = (deliveries: number) => sends.hasRoomFor(deliveries) && !(wasLeft && sends.isBehind)
     const isRoom = () => fits(least)
-    const isEnough = () => fits(Math.max(least, ROOM_ENOUGH))
+    const isEnough = () => fits(enough)
     // What waits may be for receivers that take their time: others are not to wait for them before every batch. A store that cannot
     // keep up is waited for.
-    if (this.#wasInVain && !isRoom() && sends.maySettle(least)) return
-    const most = pauseMostMs(this.#perEvent)
-    for (let waited = 0; waited < most && !isRoom(); waited += PAUSE_MS)
-      await sends.pause(PAUSE_MS, isEnough)
+    const isVain = isRoom() ? this.#fellShort : this.#wasInVain && sends.maySettle(least)
+    if (isVain && !isEnough()) return
+    if (!isEnough()) await sends.pause(pauseMostMs(this.#perEvent), this.#fellShort ? isRoom : isEnough)
     this.#wasInVain = !isRoom()
+    this.#fellShort = !isEnough()
   }
 
   /** Since the last batch. */
   #isMoving(): boolean {
     const [endings, at] = [this.#sends.endings, this.#clock.monotonic()]
-    const isMoving = endings - this.#endings >= MOVING * (at - this.#at)
+    // Of a clock that stood still nothing is learned.
+    if (at > this.#at) this.#endingsPerMs = (endings - this.#endings) / (at - this.#at)
     this.#endings = endings
     this.#at = at
-    return isMoving
+    return this.#endingsPerMs >= MOVING
   }
 }

@@ -169,7 +169,14 @@ describe('where nothing can be sent', () => {
     const { row: destination } = made()
     const result = await sendDelivery(
       { sender: strict, vault },
-      { deliveryId: 'whs_1', kind: TEST_EVENT, attempt: 1, body: () => Buffer.from(BODY), destination, nowMs: NOW },
+      {
+        deliveryId: 'whs_1',
+        kind: TEST_EVENT,
+        attempt: 1,
+        body: () => Buffer.from(BODY),
+        destination,
+        nowMs: NOW,
+      },
     )
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
     expect(receiver.received).toEqual([])

@@ -4,13 +4,20 @@ import { nextInProject } from './exchange-batch.sqlite.ts'
 import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type TakingAt } from './taken-events.ts'
 
 /** A lease that lies further ahead than any can was given before the clock was set back: it is over. */
-const IS_FREE = 'created_at >= ? and (free_at <= ? or free_at > ?)'
-const FREE = `select created_at, project_id, event_id from waiting_events
-  where ${IS_FREE} order by created_at, project_id, event_id limit ?`
-const HOLD = `update waiting_events set claim_id = ?, free_at = ?
+const IS_FREE = 'w.created_at >= ? and (free_at <= ? or free_at > ?)'
+/** What the queue itself knows of an event; of one that is gone, all that is known. */
+const QUEUED: Partial<Record<string, string>> = {
+  created_at: 'w.created_at',
+  project_id: 'w.project_id',
+  id: 'w.event_id',
+}
+/** Each with its event, which may be gone; one after the other, in the order of the queue, so that it may end anywhere. */
+const FREE = `select ${EVENT_COLUMNS.map((name) => QUEUED[name] ?? `e.${name}`).join(', ')},
+    case when octet_length(e.data) <= ${SHORT_BYTES} then cast(e.data as blob) end
+  from waiting_events w left join events e on e.project_id = w.project_id and e.id = w.event_id
+  where ${IS_FREE} order by w.created_at, w.project_id, w.event_id limit ?`
+const HOLD = `update waiting_events as w set claim_id = ?, free_at = ?
   where ${IS_FREE} and (created_at, project_id, event_id) <= (?, ?, ?)`
-const EVENT = `select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then cast(data as blob) end
-  from events where project_id = ? and id = ?`
 const LIVE = `select ${LIVE_COLUMNS.join(', ')} from destinations where project_id = ? and deleted_at is null`
 
 /** So much is read at once, beside the first of each: whoever wants to write waits meanwhile. */
@@ -19,6 +26,9 @@ const DESTINATIONS_MOST = 500
 
 type Values = TakenValues['events'][number]
 type Key = [created_at: number, project_id: string, event_id: string]
+const [CREATED_AT, PROJECT_ID, ID, KIND] = (['created_at', 'project_id', 'id', 'kind'] as const).map((name) =>
+  EVENT_COLUMNS.indexOf(name),
+) as [number, number, number, number]
 
 /** Runs inside the SQLite thread, in a transaction of its own. */
 export function run(context: ProgramContext, { claimId, now, from, most }: TakingAt): TakenValues {
@@ -27,7 +37,7 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
     statement.setReturnArrays(true)
     return statement
   }
-  const [free, event, live] = [listed(FREE), listed(EVENT), listed(LIVE)]
+  const [free, live] = [listed(FREE), listed(LIVE)]
   const ends = now + LEASE_MS
   const isFree = [from, now, ends + LEASE_MS] as const
   const events: Values[] = []
@@ -37,13 +47,14 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
   const behind: string[] = []
   let walked = 0
   let last: Key | undefined
-  for (const key of free.all(...isFree, most) as never as Key[]) {
-    const [, projectId, eventId] = key
+  for (const row of free.iterate(...isFree, most)) {
+    const values = row as never as [...Values, Uint8Array | null]
+    const key = [values[CREATED_AT], values[PROJECT_ID], values[ID]] as Key
+    const projectId = key[1]
     const isNew = !projects.has(projectId)
     if (told.length > BYTES_MOST || (isNew && destinations.length + walked > DESTINATIONS_MOST)) break
     last = key
-    const values = event.get(projectId, eventId) as never as [...Values, Uint8Array | null] | undefined
-    if (!values) continue
+    if (values[KIND] === null) continue
     told.add(values.pop() as Uint8Array | null)
     events.push(values as Values)
     if (!isNew) continue

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
-import type { EventData, EventHead } from '../events/index.ts'
+import type { EventHead } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import { takeEventsOnPostgres } from './take-events.postgres.ts'
 import {
@@ -35,8 +35,7 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
   }
 }
 
-function toldBy(told: Told, i: number): EventData | null {
-  if (!('ends' in told)) return told[i]!
+function toldBy(told: Told, i: number): Uint8Array | null {
   const [from, to] = [told.ends[i - 1] ?? 0, told.ends[i]!]
   return to > from ? told.bytes.subarray(from, to) : null
 }

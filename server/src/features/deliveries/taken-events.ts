@@ -39,12 +39,13 @@ export interface TakenValues {
 }
 
 /**
- * What each event tells, where that is short: texts, or, from SQLite, all of it one behind the other, with where each ends (the
- * same as before where it is long). It is only sent on: a text would have to be made of it first, and bytes of that.
+ * What each event tells, where that is short: one behind the other, with where each ends (the same as before where it is long). It
+ * is only sent on: a text would have to be made of it first, and bytes of that, and the collector would have to move it about.
  */
-export type Told =
-  | readonly (string | null)[]
-  | { readonly bytes: Uint8Array; readonly ends: readonly number[] }
+export interface Told {
+  readonly bytes: Uint8Array
+  readonly ends: readonly number[]
+}
 
 export const EVENT_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),

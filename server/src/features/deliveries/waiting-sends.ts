@@ -8,8 +8,8 @@ interface Waiting {
 }
 
 interface Queue {
-  first: Waiting
-  last: Waiting
+  first: Waiting | undefined
+  last: Waiting | undefined
 }
 
 /** What is claimed and waits for a place, by destination, oldest first. */
@@ -21,11 +21,9 @@ export class WaitingSends {
     const { id } = sending.destination
     const waiting: Waiting = { sending, until, next: undefined }
     const queue = this.#byDestination.get(id)
-    if (!queue) this.#byDestination.set(id, { first: waiting, last: waiting })
-    else {
-      queue.last.next = waiting
-      queue.last = waiting
-    }
+    if (queue) queue.last!.next = waiting
+    if (queue) queue.last = waiting
+    else this.#byDestination.set(id, { first: waiting, last: waiting })
   }
 
   has(id: string): boolean {
@@ -35,21 +33,24 @@ export class WaitingSends {
   /** The next of a destination. */
   take(id: string): Sending | undefined {
     const queue = this.#byDestination.get(id)
-    if (!queue) return undefined
-    const { sending, next } = queue.first
-    if (next) queue.first = next
-    else this.#byDestination.delete(id)
-    return sending
+    const first = queue?.first
+    if (!queue || !first) return undefined
+    queue.first = first.next
+    if (!first.next) {
+      this.#byDestination.delete(id)
+      queue.last = undefined
+    }
+    // What has become old, and is gone, must not lead to what came after it: the collector would keep all of that.
+    first.next = undefined
+    return first.sending
   }
 
   /** Takes those that have waited too long by then, of these destinations or of all. */
   takeLate(now: number, ids: Iterable<string> = this.#byDestination.keys()): Sending[] {
     const late: Sending[] = []
     for (const id of ids)
-      for (let queue = this.#byDestination.get(id); queue && queue.first.until <= now; ) {
+      while ((this.#byDestination.get(id)?.first?.until ?? Number.POSITIVE_INFINITY) <= now)
         late.push(this.take(id)!)
-        queue = this.#byDestination.get(id)
-      }
     return late
   }
 }

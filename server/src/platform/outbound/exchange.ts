@@ -57,6 +57,9 @@ export class Exchange implements LineUser {
   readonly #resolve: (answer: Answer) => void
   readonly #startedAt: number
   readonly #answer = new AnswerReader()
+  /** Of those that are under way. */
+  before: Exchange | null = null
+  after: Exchange | null = null
   #line: Line | null = null
   #over = false
   /** Handed to a connection that is open. */

@@ -1,3 +1,8 @@
+import { hash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
 import { TestClock } from '../../../test/test-clock.ts'
@@ -24,6 +29,9 @@ const urlOf = ({ port }: RawReceiver, path = '/hook') => `http://127.0.0.1:${por
 const post = (sender: Sender, url: string, body = '{}', signal?: AbortSignal) =>
   sender.send({ url, headers: { 'x-a': '1' }, body: Buffer.from(body), signal })
 
+const listening = (server: Server): Promise<AddressInfo> =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo)))
+
 const content = answerOf('200 OK', 'ok')
 
 describe('what is sent', () => {
@@ -44,6 +52,36 @@ describe('what is sent', () => {
         Buffer.from(body).toString('latin1'),
       ].join('\r\n'),
     )
+  })
+})
+
+describe('many at once', () => {
+  test('arrive each as they were, long and short, over connections and in memory that are used again', async () => {
+    const seen: string[] = []
+    const server = createServer(async (request, response) => {
+      const body = await text(request)
+      seen.push(`${request.headers['x-a']} ${body.length} ${hash('sha256', body)}`)
+      // Some answers are late, so that sends overtake each other.
+      if (seen.length % 7 === 0) await sleep(3)
+      response.writeHead(204).end()
+    })
+    const { port } = await listening(server)
+    cleanup.push(async () => void server.close())
+    const sender = newSender()
+    const wanted: string[] = []
+    let n = 0
+    async function sendSome(): Promise<void> {
+      for (let i = 0; i < 40; i++) {
+        const body = Buffer.from(String(++n).repeat(1 + ((n * 211) % 4_000)))
+        wanted.push(`${n} ${body.length} ${hash('sha256', body)}`)
+        const sending = sender.send({ url: `http://127.0.0.1:${port}/`, headers: { 'x-a': String(n) }, body })
+        // It is the caller's again.
+        body.fill('!')
+        expect(await sending).toMatchObject({ status: 204, error: null })
+      }
+    }
+    await Promise.all(Array.from({ length: 25 }, sendSome))
+    expect(seen.sort()).toEqual(wanted.sort())
   })
 })
 

@@ -1,8 +1,12 @@
 import type { Exchange } from './exchange.ts'
 
-/** In the order in which they began, which is that of their deadlines: one timer is enough for all of them. */
+/**
+ * In the order in which they began, which is that of their deadlines: one timer is enough for all of them. Linked, and not in a set:
+ * one that changes all the time leaves tables behind that lead to each other, and the collector keeps what they held.
+ */
 export class UnderWay {
-  readonly #exchanges = new Set<Exchange>()
+  #first: Exchange | null = null
+  #last: Exchange | null = null
   readonly #deadlineMs: number
   #timer: NodeJS.Timeout | undefined
 
@@ -11,30 +15,40 @@ export class UnderWay {
   }
 
   add(exchange: Exchange): void {
-    this.#exchanges.add(exchange)
+    exchange.before = this.#last
+    if (this.#last) this.#last.after = exchange
+    else this.#first = exchange
+    this.#last = exchange
     this.#timer ??= setTimeout(this.#expire, this.#deadlineMs)
   }
 
+  /** Once. */
   delete(exchange: Exchange): void {
-    this.#exchanges.delete(exchange)
-    if (this.#exchanges.size > 0) return
+    const { before, after } = exchange
+    if (before) before.after = after
+    else this.#first = after
+    if (after) after.before = before
+    else this.#last = before
+    exchange.before = null
+    exchange.after = null
+    if (this.#first) return
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
   stop(): void {
-    for (const exchange of this.#exchanges) exchange.stop()
+    while (this.#first) this.#first.stop()
   }
 
   readonly #expire = (): void => {
     this.#timer = undefined
-    for (const exchange of this.#exchanges) {
-      const { leftMs } = exchange
+    while (this.#first) {
+      const { leftMs } = this.#first
       if (leftMs > 0) {
         this.#timer ??= setTimeout(this.#expire, Math.ceil(leftMs))
         return
       }
-      exchange.expire()
+      this.#first.expire()
     }
   }
 }
