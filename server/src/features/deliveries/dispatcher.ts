@@ -217,6 +217,7 @@ export class Dispatcher {
 
   stopClaiming(): void {
     this.#stopping = true
+    this.#isEnough?.()
   }
 
   #room(): number {
@@ -289,12 +290,12 @@ export class Dispatcher {
       throw error
     })
     this.#isFailing = false
-    this.#isEnough?.()
     this.#storeOffset = out.now - clock.monotonic()
     // An answer that took so long that someone else may soon hold the claims: they fall due again by themselves.
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
     this.#endClaim()
     const goesOn = most > 0 && this.#walk.saw(claim, out)
+    this.#isEnough?.()
     await this.#disable(all)
     return goesOn && this.#room() > 0
   }

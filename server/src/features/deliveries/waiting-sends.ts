@@ -48,9 +48,10 @@ export class WaitingSends {
   /** Takes those that have waited too long by then, of these destinations or of all. */
   takeLate(now: number, ids: Iterable<string> = this.#byDestination.keys()): Sending[] {
     const late: Sending[] = []
-    for (const id of ids)
-      while ((this.#byDestination.get(id)?.first?.until ?? Number.POSITIVE_INFINITY) <= now)
-        late.push(this.take(id)!)
+    for (const id of ids) {
+      const queue = this.#byDestination.get(id)
+      while (queue?.first && queue.first.until <= now) late.push(this.take(id)!)
+    }
     return late
   }
 }

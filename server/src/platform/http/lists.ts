@@ -112,7 +112,8 @@ function decodeCursor(text: string): Positioned {
 /** The last second that was asked for, and its text up to the milliseconds: many times lie in the same one. */
 let [lastSecond, secondText] = [Number.NaN, '']
 
-export function isoTime(ms: number): string {
+export function isoTime(time: number): string {
+  const ms = Math.trunc(time)
   const second = Math.floor(ms / 1000)
   if (second !== lastSecond) {
     secondText = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
