@@ -99,22 +99,13 @@ ${ifThere}`
 const WRITE_FIRSTS = writeFirsts('')
 const WRITE_FIRSTS_UNLESS_THERE = writeFirsts('on conflict do nothing')
 
-/**
- * One by one, each where its key says, and what belongs to it in one value: by lists of keys, as planned for a table that was empty
- * in the morning, every index will do that has them among its columns, and a join would go through all.
- */
-const FOUND = `found as materialized (
-  select x.at from unnest($1::text[], $2::text[]) as named(project_id, id) cross join lateral (
-    select ctid as at from deliveries where project_id = named.project_id and ${byKey('named.id')}
-  ) x
-)`
-/** Whoever writes to one of them meanwhile has another claim. */
-const HELD = `d.ctid = any(array(select at from found)) and d.claim_id = (select of from ended) -> d.id ->> 'claim_id'`
+/** By lists, like the events, with what belongs to each in one value: of a table that was empty in the morning a join would go through all. */
+const HELD = `d.project_id = any($1::text[]) and d.id = any($2::text[])
+  and d.claim_id = (select of from ended) -> d.id ->> 'claim_id'`
 const ended = (name: string) => `(select of from ended) -> d.id ->> '${name}'`
 
 const SETTLE = `
 with ended as materialized (select $3::text::jsonb as of),
-${FOUND},
 settled as (
   update deliveries d set status = ${ended('status')}, slot = (${ended('slot')})::bigint,
     first_attempt_at = (${ended('first_attempt_at')})::bigint, next_attempt_at = (${ended('next_attempt_at')})::bigint,
@@ -131,8 +122,7 @@ from settled s cross join lateral jsonb_to_record((select of from ended) -> s.id
 on conflict do nothing`
 
 const GIVE_BACK = `
-with ended as materialized (select $3::text::jsonb as of),
-${FOUND}
+with ended as materialized (select $3::text::jsonb as of)
 update deliveries d set claim_id = null, next_attempt_at = (${ended('due')})::bigint where ${HELD}`
 
 const packed = ({ attempt, ...place }: Settlement) => ({ ...attempt, ...place, answered: attempt.status })
@@ -156,7 +146,7 @@ function byId(rows: readonly Named[]): unknown[][] {
     else lists.push(new Map([[row.id, row]]))
   }
   return lists.map((list) => [
-    [...list.values()].map(({ project_id }) => project_id),
+    projectsOf([...list.values()]),
     [...list.keys()],
     JSON.stringify(Object.fromEntries(list)),
   ])
@@ -187,14 +177,14 @@ with recursive walk(project_id, destination_id, n) as (
 clock as (select jeton_now() as now),
 rooms as materialized (select $3::text::jsonb as of),
 found as (
-  select w.project_id, w.destination_id, x.id, x.at, x.due, w.n from rooms cross join walk w
+  select w.project_id, w.destination_id, x.id, x.due, w.n from rooms cross join walk w
   -- One at a time, in the order of the walk: a join would begin with the destinations, and the limit cut anywhere.
   cross join lateral (
     select id, active, deleted_at from destinations
     where project_id = w.project_id and ${byKey('w.destination_id')}
   ) d
   cross join lateral (
-    select id, ctid as at, next_attempt_at as due from deliveries
+    select id, next_attempt_at as due from deliveries
     where status = 'pending' and project_id = w.project_id and destination_id = w.destination_id
       and next_attempt_at <= (select now from clock)
       and d.active = 1 and d.deleted_at is null
@@ -205,7 +195,7 @@ found as (
 places as materialized (select jsonb_object_agg(id, jsonb_build_object('n', n, 'due', due)) as of from found),
 taken as (
   update deliveries set claim_id = $6, next_attempt_at = (select now from clock) + ${LEASE_MS}
-  where ctid = any(array(select at from found))
+  where project_id = any(array(select project_id from found)) and id = any(array(select id from found))
   returning project_id, id, event_id, destination_id, head, tail, attempts_made, slot, first_attempt_at,
     ((select of from places) -> id ->> 'n')::bigint as n, ((select of from places) -> id ->> 'due')::bigint as due
 ),
