@@ -99,8 +99,8 @@ export class Dispatcher {
   readonly #starved = new Map<string, DestinationId>()
   /** The store could not be reached by the last exchange: what is sent could not be settled. */
   #isFailing = false
-  /** Of the fan-out, while it pauses. */
-  #isEnough: (() => unknown) | undefined
+  /** While the fan-out pauses. */
+  #goOnIfEnough: (() => unknown) | undefined
   /** Called when what has ended should be settled. */
   onEnded: () => void = () => undefined
 
@@ -191,11 +191,11 @@ export class Dispatcher {
     return new Promise((resolve) => {
       const goOn = () => {
         clearTimeout(timer)
-        this.#isEnough = undefined
+        this.#goOnIfEnough = undefined
         resolve()
       }
       const timer = setTimeout(goOn, ms)
-      this.#isEnough = () => isEnough() && goOn()
+      this.#goOnIfEnough = () => isEnough() && goOn()
     })
   }
 
@@ -217,7 +217,7 @@ export class Dispatcher {
 
   stopClaiming(): void {
     this.#stopping = true
-    this.#isEnough?.()
+    this.#goOnIfEnough?.()
   }
 
   #room(): number {
@@ -295,7 +295,7 @@ export class Dispatcher {
     if (clock.monotonic() - askedAt <= LEASE_MS - LEASE_LEFT_LEAST_MS) this.#begin(out, claim.id)
     this.#endClaim()
     const goesOn = most > 0 && this.#walk.saw(claim, out)
-    this.#isEnough?.()
+    this.#goOnIfEnough?.()
     await this.#disable(all)
     return goesOn && this.#room() > 0
   }
@@ -423,7 +423,7 @@ export class Dispatcher {
     const settleable = this.#ended.length + this.#firsts.overCount
     if (settleable >= this.#shares.held * GATHER_PART) this.#settleNow()
     else this.#gather(GATHER_MS)
-    this.#isEnough?.()
+    this.#goOnIfEnough?.()
   }
 
   /** At the latest after so long. */

@@ -25,19 +25,20 @@ afterEach(() => Promise.all([receiver.close(), sender.close()]))
 const made = (wanted: Partial<Parameters<typeof makeDestination>[1]> = {}) =>
   makeDestination(vault, { targetUrl: receiver.url, ...wanted })
 
+const outgoing = (
+  destination: OutgoingDelivery['destination'],
+  change: Partial<OutgoingDelivery> = {},
+): OutgoingDelivery => ({
+  deliveryId: 'whs_1',
+  kind: REWARD_REDEMPTION_COMPLETED,
+  attempt: 1,
+  body: () => Buffer.from(BODY),
+  destination,
+  nowMs: NOW,
+  ...change,
+})
 const send = (destination: OutgoingDelivery['destination'], change: Partial<OutgoingDelivery> = {}) =>
-  sendDelivery(
-    { sender, vault },
-    {
-      deliveryId: 'whs_1',
-      kind: REWARD_REDEMPTION_COMPLETED,
-      attempt: 1,
-      body: () => Buffer.from(BODY),
-      destination,
-      nowMs: NOW,
-      ...change,
-    },
-  )
+  sendDelivery({ sender, vault }, outgoing(destination, change))
 
 describe('what is sent', () => {
   test('is the exact body with every header that was promised, and no other', async () => {
@@ -167,17 +168,7 @@ describe('where nothing can be sent', () => {
   test('because the guard stands in the way, it is refused and nothing arrives', async () => {
     const strict = createSender({ reach: createReach([]) })
     const { row: destination } = made()
-    const result = await sendDelivery(
-      { sender: strict, vault },
-      {
-        deliveryId: 'whs_1',
-        kind: TEST_EVENT,
-        attempt: 1,
-        body: () => Buffer.from(BODY),
-        destination,
-        nowMs: NOW,
-      },
-    )
+    const result = await sendDelivery({ sender: strict, vault }, outgoing(destination))
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
     expect(receiver.received).toEqual([])
     await strict.close()
@@ -198,14 +189,7 @@ describe('where nothing can be sent', () => {
     const { row } = made()
     const result = await sendDelivery(
       { sender, vault: createVault(Buffer.alloc(32, 2), randomBytes) },
-      {
-        deliveryId: 'whs_1',
-        kind: TEST_EVENT,
-        attempt: 1,
-        body: () => Buffer.from(BODY),
-        destination: row,
-        nowMs: NOW,
-      },
+      outgoing(row),
     )
     expect(result).toMatchObject({ status: null, outcome: 'unsent', retryAfterMs: null })
     expect(result.error).toMatch(/^not sent: A stored secret needs the encryption key with the id/)
@@ -222,17 +206,7 @@ describe('opened secrets', () => {
     }
     const counting: Vault = { ...vault, open }
     const deliver = (destination: OutgoingDelivery['destination']) =>
-      sendDelivery(
-        { sender, vault: counting },
-        {
-          deliveryId: 'whs_1',
-          kind: TEST_EVENT,
-          attempt: 1,
-          body: () => Buffer.from(BODY),
-          destination,
-          nowMs: NOW,
-        },
-      )
+      sendDelivery({ sender, vault: counting }, outgoing(destination))
     const [first, second] = [made(), made()]
     for (let turn = 0; turn < 5; turn++) await deliver(first.row)
     expect(opened).toBe(1)
