@@ -2,9 +2,11 @@ import type { ChildProcess } from 'node:child_process'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** It answers once it has got so many: who asks again and again takes the time of those who send. */
+/** It answers once it has got so many: who asks again and again takes the time of those who send. Asked before they do. */
 export interface ToReceiver {
   readonly count: number
+  /** It counts the time from the one after so many: the first ones warm up who sends them. */
+  readonly warmUp?: number
   /** It then begins anew. */
   readonly reset?: true
   /** From now on it reads how old events are. */
@@ -13,8 +15,7 @@ export interface ToReceiver {
 
 /** What the receiver has seen since it was last reset. */
 export interface FromReceiver {
-  readonly count: number
-  /** From the first to the last. */
+  /** From the first after the warm-up to the last. */
   readonly seconds: number
   readonly delaysMs: number[]
   readonly last: Sent

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { announceUrl, type FromReceiver, type ToReceiver } from './protocol.ts'
 
 let count = 0
-let firstAt = 0
+/** When it began to count the time. */
+let fromAt = 0
 let lastAt = 0
 let delaysMs: number[] = []
 /** Parsing costs: only where delays are asked for. */
@@ -19,7 +20,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
     lastAt = performance.now()
-    if (count++ === 0) firstAt = lastAt
+    if (count++ === (asked?.warmUp ?? 0)) fromAt = lastAt
     last = { headers: request.headers, body: chunks }
     if (timing)
       delaysMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).event.created_at))
@@ -31,7 +32,7 @@ const server = createServer((request, response) => {
 function tellOnceThere(): void {
   if (!asked || count < asked.count) return
   const sent = { headers: last.headers as Record<string, string>, body: Buffer.concat(last.body).toString() }
-  process.send!({ count, seconds: (lastAt - firstAt) / 1000, delaysMs, last: sent } satisfies FromReceiver)
+  process.send!({ seconds: (lastAt - fromAt) / 1000, delaysMs, last: sent } satisfies FromReceiver)
   if (asked.reset) {
     count = 0
     delaysMs = []

@@ -15,9 +15,10 @@ import type { Engine, Store } from '../stores.ts'
 import { type Bench, median } from './load-subject.ts'
 
 export const DESTINATIONS = [1, 10, 1_000] as const
-/** So many that the start, while code is still being compiled, is a small part. */
-const DELIVERIES = 60_000
+const DELIVERIES = 80_000
 const DELIVERIES_QUICK = 4_000
+/** Of these, the first ones are not counted: like everything that is measured here, who sends them is to be warm. */
+const WARM_UP_PART = 1 / 4
 /** As many as one destination gets when all goes well. */
 const CONNECTIONS = 64
 const IDLE_EVENTS = 200
@@ -66,7 +67,17 @@ const settings = (store: Store): Record<string, string> => ({
   JETON_LOG_LEVEL: 'warn',
 })
 
-const rateOf = ({ count, seconds }: FromReceiver): number => (count - 1) / seconds
+interface Arrived {
+  readonly rate: number
+  readonly last: Sent
+}
+
+/** Asked before anything is sent. */
+async function arrived(ask: Ask, count: number): Promise<Arrived> {
+  const warmUp = Math.floor(count * WARM_UP_PART)
+  const { seconds, last } = await ask({ count, warmUp, reset: true })
+  return { rate: (count - warmUp - 1) / seconds, last }
+}
 
 const urlsOf = (url: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${url}/hooks/${i}`)
@@ -86,30 +97,27 @@ async function bareLoop(
     count,
     connections: CONNECTIONS,
   }
+  const seen = arrived(ask, count)
   const done = heard(child)
   child.send(task)
   await done
   child.kill()
-  return rateOf(await ask({ count, reset: true }))
+  return (await seen).rate
 }
 
-async function jetonWorker(
-  bench: Bench,
-  engine: Engine,
-  sending: Sending,
-): Promise<{ rate: number; last: Sent }> {
+async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Promise<Arrived> {
   const { url, ask, destinations, count } = sending
   const store = await bench.stores.fresh(engine)
   const env = settings(store)
   let child: ChildProcess | undefined
   try {
     await fillDeliveries({ ...store, env }, { urls: urlsOf(url, destinations), events: count / destinations })
+    const seen = arrived(ask, count)
     child = spawn(process.execPath, [BINARY, 'worker'], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    const seen = await ask({ count, reset: true })
-    return { rate: rateOf(seen), last: seen.last }
+    return await seen
   } finally {
     await ended(child)
     await store.drop()
