@@ -195,6 +195,24 @@ test('what proxies say twice is said once', () => {
   expect([reader.isWhole, reader.body.text()]).toEqual([true, 'ok'])
 })
 
+test('a head that was read before is read as it was the first time', () => {
+  const readAll = (text: string) => {
+    const reader = new AnswerReader()
+    reader.read(Buffer.from(text))
+    return [reader.status, reader.field('x'), reader.body.text(), reader.staysOpen, reader.idleMs]
+  }
+  const one = 'HTTP/1.1 200 OK\r\nx: 1\r\ncontent-length: 2\r\nkeep-alive: timeout=5\r\n\r\n'
+  const other = 'HTTP/1.0 410 Gone\r\nx: 2\r\ncontent-length: 2\r\n\r\n'
+  for (let turn = 0; turn < 2; turn++) {
+    expect(readAll(`${one}ab`)).toEqual([200, '1', 'ab', true, 5_000])
+    expect(readAll(`${one}cd`)).toEqual([200, '1', 'cd', true, 5_000])
+    expect(readAll(`${other}ef`)).toEqual([410, '2', 'ef', false, null])
+    for (let again = 0; again < 2; again++)
+      expect(() => readAll(`${one.replace('timeout', '\0')}ab`)).toThrow('a header')
+    expect(readAll(`${one}a`)).toEqual([200, '1', 'a', false, 5_000])
+  }
+})
+
 test('a line without CR is told at once, and not waited for', () => {
   const say = (text: string) => () => new AnswerReader().read(Buffer.from(text))
   const words = 'a line that does not end with CR and LF'

@@ -61,7 +61,7 @@ export class AnswerReader {
   length: number | null = null
   /** How long the receiver keeps a connection that is not used, where it says so. */
   idleMs: number | null = null
-  #fields: ReadonlyMap<string, string> = new Map()
+  #head: Head | null = null
   #place: Place = 'head'
   /** Of the body, or of the present chunk, still to come. */
   #left = 0
@@ -85,7 +85,7 @@ export class AnswerReader {
   }
 
   field(name: string): string | null {
-    return this.#fields.get(name) ?? null
+    return this.#head?.fields.get(name) ?? null
   }
 
   /** Throws where it is not an answer. The bytes are the caller's again afterwards. */
@@ -134,20 +134,19 @@ export class AnswerReader {
   #readHead(bytes: Buffer, at: number): number {
     const blank = this.#blankAt(bytes, at)
     if (blank > 0) return at + blank
-    if (!startsAsHttp(bytes.toString('latin1', at, Math.min(at + START_LENGTH, bytes.length))))
-      throw new NotHttp()
     const from = at + Math.max(0, this.#searched - 3)
     const end = bytes.indexOf('\r\n\r\n', from, 'latin1')
-    if ((end < 0 ? bytes.length : end) - at > HEADERS_MAX_BYTES) throw new HeadersTooLong()
-    if (end < 0) {
-      if (BARE.test(bytes.toString('latin1', from)))
-        throw new NotHttp('a line that does not end with CR and LF')
-      this.#searched = bytes.length - at
-      return at
+    if (end >= 0 && end - at <= HEADERS_MAX_BYTES) {
+      this.#searched = 0
+      this.#begin(headOf(bytes.toString('latin1', at, end + 2)))
+      return end + 4
     }
-    this.#searched = 0
-    this.#begin(bytes.toString('latin1', at, end + 2))
-    return end + 4
+    expectHttp(bytes.toString('latin1', at, Math.min(at + START_LENGTH, bytes.length)))
+    if ((end < 0 ? bytes.length : end) - at > HEADERS_MAX_BYTES) throw new HeadersTooLong()
+    if (BARE.test(bytes.toString('latin1', from)))
+      throw new NotHttp('a line that does not end with CR and LF')
+    this.#searched = bytes.length - at
+    return at
   }
 
   /** Some say a blank line first. */
@@ -159,35 +158,27 @@ export class AnswerReader {
     return end - at
   }
 
-  #begin(head: string): void {
-    const line = STATUS_LINE.exec(head)
-    if (!line) throw new NotHttp('its first line')
-    const status = Number(line[2])
-    const fields = fieldsOf(head, line[0].length)
-    if (status >= 200) this.#beginAnswer(status, fields, line[1] === '0')
-    else if (status <= 101) throw new Unasked('answered with 1xx, which was not asked for')
+  #begin(head: Head): void {
+    if (head.status >= 200) this.#beginAnswer(head)
+    else if (head.status <= 101) throw new Unasked('answered with 1xx, which was not asked for')
     else if (++this.#hints > HINTS_MAX)
       throw new Unasked(`announced an answer ${HINTS_MAX} times and sent none`)
   }
 
-  #beginAnswer(status: number, fields: ReadonlyMap<string, string>, isOld: boolean): void {
-    const [length, coding] = [fields.get('content-length'), fields.get('transfer-encoding')]
-    if (length !== undefined && coding !== undefined) throw new NotHttp('both a length and chunks')
-    if (length !== undefined && !LENGTH.test(length)) throw new NotHttp('its content-length')
-    if (coding !== undefined && !CODINGS.test(coding)) throw new NotHttp('its transfer-encoding')
+  #beginAnswer(head: Head): void {
+    const { status, length, coding } = head
+    this.#head = head
     this.status = status
-    this.#fields = fields
-    this.length = length === undefined ? null : Number(length)
-    this.#staysOpen = !isOld && !CLOSES.test(fields.get('connection') ?? '')
-    const idle = TIMEOUT.exec(fields.get('keep-alive') ?? '')
-    if (idle) this.idleMs = Number(idle[1]) * 1000
-    this.#left = this.length ?? 0
+    this.length = length
+    this.#staysOpen = head.staysOpen
+    this.idleMs = head.idleMs
+    this.#left = length ?? 0
     if (status === 204 || status === 304) {
       this.#place = 'nothing'
       // It has no body, and announces one: whoever sends it all the same would send it into the next answer.
-      if (this.#left > 0 || coding !== undefined) this.#staysOpen = false
-    } else if (coding !== undefined && CHUNKED.test(coding)) this.#place = 'chunk size'
-    else if (this.length === null) this.#place = 'all that follows'
+      if (this.#left > 0 || coding !== null) this.#staysOpen = false
+    } else if (coding !== null && CHUNKED.test(coding)) this.#place = 'chunk size'
+    else if (length === null) this.#place = 'all that follows'
     else this.#place = this.#left === 0 ? 'nothing' : 'body'
   }
 
@@ -199,38 +190,85 @@ export class AnswerReader {
     return end
   }
 
-  #readLine(bytes: Buffer, at: number, take: (line: string) => void): number {
+  #readLine(bytes: Buffer, at: number, take: (this: this, line: string) => void): number {
     const end = bytes.indexOf('\r\n', at, 'latin1')
     const length = (end < 0 ? bytes.length : end) - at
     if (this.#place === 'trailers' && this.#trailerBytes + length > HEADERS_MAX_BYTES)
       throw new HeadersTooLong()
     if (length > HEADERS_MAX_BYTES || (this.#place === 'end of chunk' && length > 1)) throw new NotHttp()
     if (end < 0) return at
-    take(bytes.toString('latin1', at, end))
+    take.call(this, bytes.toString('latin1', at, end))
     return end + 2
   }
 
-  readonly #beginChunk = (line: string): void => {
+  #beginChunk(line: string): void {
     const size = CHUNK_SIZE.exec(line)
     if (!size) throw new NotHttp('the size of a chunk')
     this.#left = Number.parseInt(size[1]!, 16)
     this.#place = this.#left === 0 ? 'trailers' : 'chunk'
   }
 
-  readonly #endChunk = (line: string): void => {
+  #endChunk(line: string): void {
     if (line !== '') throw new NotHttp('the end of a chunk')
     this.#place = 'chunk size'
   }
 
-  readonly #readTrailer = (line: string): void => {
+  #readTrailer(line: string): void {
     this.#trailerBytes += line.length + 2
     if (line === '') this.#place = 'nothing'
     else fieldsOf(`${line}\r\n`, 0)
   }
 }
 
+/** What an answer begins with. */
+interface Head {
+  readonly text: string
+  readonly status: number
+  readonly fields: ReadonlyMap<string, string>
+  readonly length: number | null
+  readonly coding: string | null
+  readonly staysOpen: boolean
+  readonly idleMs: number | null
+}
+
+let last: Head | undefined
+
+/** Receivers say the same over and over: what was read last is not read again. */
+function headOf(text: string): Head {
+  if (last?.text !== text) last = readHead(text)
+  return last
+}
+
+function readHead(text: string): Head {
+  expectHttp(text.slice(0, START_LENGTH))
+  const line = STATUS_LINE.exec(text)
+  if (!line) throw new NotHttp('its first line')
+  const status = Number(line[2])
+  const fields = fieldsOf(text, line[0].length)
+  const of = (name: string): string | null => fields.get(name) ?? null
+  const [length, coding] = [of('content-length'), of('transfer-encoding')]
+  // What only announces an answer has no body, whatever it says.
+  if (status >= 200) {
+    if (length !== null && coding !== null) throw new NotHttp('both a length and chunks')
+    if (length !== null && !LENGTH.test(length)) throw new NotHttp('its content-length')
+    if (coding !== null && !CODINGS.test(coding)) throw new NotHttp('its transfer-encoding')
+  }
+  const idle = TIMEOUT.exec(of('keep-alive') ?? '')
+  return {
+    text,
+    status,
+    fields,
+    length: length === null ? null : Number(length),
+    coding,
+    staysOpen: line[1] !== '0' && !CLOSES.test(of('connection') ?? ''),
+    idleMs: idle && Number(idle[1]) * 1000,
+  }
+}
+
 /** As far as it has come. */
-const startsAsHttp = (text: string): boolean => STARTS.some((start) => start.startsWith(text))
+function expectHttp(text: string): void {
+  if (!STARTS.some((start) => start.startsWith(text))) throw new NotHttp()
+}
 
 /** At its end, where it has some; not by a pattern, which would look from every one of them on. */
 function withoutBlanks(value: string): string {
