@@ -1,9 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
+import { genericPlans, heardStatements } from '../../../test/heard-statements.ts'
 import { redemptionData } from '../../../test/reported-redemption.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { BY_KEY, type Database, migrate, type PostgresDatabase } from '../../platform/database/index.ts'
+import { type Database, migrate, type PostgresDatabase } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
 import { createReach } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
@@ -143,6 +144,7 @@ eachEngine((engine) => {
         kept.add(sending.delivery.id)
         return { sending, place: 'in flight' }
       },
+      isQuick: () => false,
       letGo(some) {
         for (const { sending } of some) kept.delete(sending.delivery.id)
       },
@@ -246,35 +248,16 @@ eachEngine((engine) => {
   // Statements that run all day keep the plan of the first morning, when all tables were empty.
   if (engine.name === 'PostgreSQL')
     test('events and destinations are looked up by their primary key, also as planned while there are none', async () => {
-      const texts = new Set<string>()
       const postgres = db as PostgresDatabase
-      const heard: PostgresDatabase = {
-        ...postgres,
-        runSql: (work) =>
-          postgres.runSql((connection) =>
-            work({
-              send(text, parameters) {
-                texts.add(text)
-                return connection.send(text, parameters)
-              },
-            }),
-          ),
-      }
+      const { db: heard, texts } = heardStatements(postgres)
       await takeEvents(heard, { claimId: 'c', from: 0, most: 1 })
       const claim = { id: 'c', most: 1, share: 1, rooms: [], after: { project_id: '', id: '' } }
       const nothing = { firsts: [], settlements: [], givenBack: [], failing: [], recovered: [] }
       await exchange(heard, { ...nothing, now: 0, claim })
-      const plans = await postgres.runSql(async (connection) => {
-        await connection.send('begin')
-        await connection.send(BY_KEY)
-        const steps: string[] = []
-        for (const text of texts)
-          if (text.trim().startsWith('with'))
-            for (const row of await connection.send(`explain (generic_plan) ${text}`))
-              steps.push(String(row['QUERY PLAN']).trim())
-        await connection.send('rollback')
-        return steps
-      })
+      const plans = await genericPlans(
+        postgres,
+        [...texts].filter((text) => text.trim().startsWith('with')),
+      )
       const conditions = plans.filter((_, i) => / on (events|destinations)\b/.test(plans[i - 1] ?? ''))
       const lookups = conditions.filter((step) => !step.includes('ANY'))
       expect(lookups).toHaveLength(4)

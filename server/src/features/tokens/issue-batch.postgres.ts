@@ -131,16 +131,23 @@ from decided cross join clock`
 
 /**
  * Restores the credits of holders that have run out, and notes when their oldest token expires: whoever this batch still
- * finds no place for is told that time, and until then nobody needs to count again.
+ * finds no place for is told that time, and until then nobody needs to count again. Tokens are counted by key and epoch, and
+ * only then is each key looked up, as above: nobody compares every token with every key.
  */
-const COUNTED = `
-  select count(t.digest) as active, min(t.expires_at) as oldest from tokens t
-  join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch
-  where t.revoked_at is null
-    and t.expires_at > greatest(jeton_now(), $2::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens))`
+const counted = (same: string) => `
+  select coalesce(sum(t.active), 0)::bigint as active, min(t.oldest) as oldest
+  from (
+    select t.project_id, t.key_id, t.epoch, count(*) as active, min(t.expires_at) as oldest from tokens t
+    where t.revoked_at is null and ${same}
+      and t.expires_at > greatest(jeton_now(), $2::bigint, (select coalesce(max(expires_at), 0) - ${LIFETIME_MS} from tokens))
+    group by t.project_id, t.key_id, t.epoch
+  ) t
+  cross join lateral (
+    select 1 from api_keys where project_id = t.project_id and id = t.key_id and epoch = t.epoch offset 0
+  ) k`
 const recount = (holder: string, same: string) => `
 update ${holder} h set credits = greatest(h.token_limit - c.active, 0), full_until = c.oldest
-from ${holder} o cross join lateral (${COUNTED} and ${same}) c
+from ${holder} o cross join lateral (${counted(same)}) c
 where ${holder === 'projects' ? 'o.id = any($1::text[]) and h.id = o.id' : 'o.id = any($1::text[]) and o.token_limit is not null and h.project_id = o.project_id and h.id = o.id'}
   and ${IN_BATCH('$3')}`
 const RECOUNT_PROJECTS = recount('projects', 't.project_id = o.id')

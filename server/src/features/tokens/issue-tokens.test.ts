@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { eachEngine, type TestStore } from '../../../test/engines.ts'
+import { genericPlans, heardStatements } from '../../../test/heard-statements.ts'
 import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { gate } from '../../../test/things.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
-import { type Database, migrate, StoreUnavailable, UniqueConflict } from '../../platform/database/index.ts'
+import {
+  type Database,
+  migrate,
+  type PostgresDatabase,
+  StoreUnavailable,
+  UniqueConflict,
+} from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { changeApiKey } from '../api-keys/change-api-key.ts'
 import { createApiKeyIn, outliveEveryToken } from '../api-keys/index.ts'
@@ -335,6 +342,33 @@ eachEngine((engine) => {
     const item = await key((await project('Club')).id)
     expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'issued'])
   })
+
+  // Statements that run all day keep the plan of the first morning, when all tables were empty.
+  if (engine.name === 'PostgreSQL')
+    test('whoever counts anew looks up each key once, also as planned while there were none', async () => {
+      const { db, now, project, key, shrink } = await open()
+      const club = (await project('Club')).id
+      await shrink(club, 1)
+      const item = await key(club)
+      const postgres = db as PostgresDatabase
+      const { db: heard, texts } = heardStatements(postgres)
+      const issuer = new TokenIssuer({ db: heard, now })
+      expect([(await issuer.issue(item())).status, (await issuer.issue(item())).status]).toEqual([
+        'issued',
+        'full',
+      ])
+      const counts = [...texts].filter((text) => text.includes('full_until ='))
+      expect(counts).toHaveLength(2)
+      const steps = await genericPlans(postgres, counts)
+      // No pair of a token and a key is compared, and keys are only looked up for what was counted.
+      expect(steps.filter((step) => step.startsWith('Join Filter'))).toEqual([])
+      const lookups = steps.filter((_, i) =>
+        /using api_keys_pk on api_keys(?! [ho])/.test(steps[i - 1] ?? ''),
+      )
+      expect(lookups).toHaveLength(2)
+      for (const step of lookups)
+        expect(step).toMatch(/^Index Cond: \(\(project_id = .+\) AND \(id = .+\)\)$/)
+    })
 
   test('of tokens that are gone nothing is left, and their places are given once, also to a clock that is behind', async () => {
     const { db, together, advance, now, project, key, shrink } = await open()

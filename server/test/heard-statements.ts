@@ -1,0 +1,32 @@
+import { BY_KEY, type PostgresDatabase } from '../src/platform/database/index.ts'
+
+/** The same database, and the statements that are sent to it from now on. */
+export function heardStatements(postgres: PostgresDatabase) {
+  const texts = new Set<string>()
+  const db: PostgresDatabase = {
+    ...postgres,
+    runSql: (work) =>
+      postgres.runSql((connection) =>
+        work({
+          send(text, parameters) {
+            texts.add(text)
+            return connection.send(text, parameters)
+          },
+        }),
+      ),
+  }
+  return { db, texts }
+}
+
+/** The steps of their plans, as statements that run all day are planned: whatever they are asked for. */
+export const genericPlans = (postgres: PostgresDatabase, texts: Iterable<string>): Promise<string[]> =>
+  postgres.runSql(async (connection) => {
+    await connection.send('begin')
+    await connection.send(BY_KEY)
+    const steps: string[] = []
+    for (const text of texts)
+      for (const row of await connection.send(`explain (generic_plan) ${text}`))
+        steps.push(String(row['QUERY PLAN']).trim())
+    await connection.send('rollback')
+    return steps
+  })
