@@ -162,6 +162,11 @@ export class Dispatcher {
     this.#beginStarved()
   }
 
+  /** Whether what is left of it in the store is soon gone. */
+  isQuick(destination: DestinationId): boolean {
+    return this.#shares.isQuick(destination)
+  }
+
   /** What has ended cannot be written at present. */
   get isFailing(): boolean {
     return this.#isFailing
@@ -172,9 +177,9 @@ export class Dispatcher {
     return this.#endings
   }
 
-  /** Whether something that is due may be left in the store, for want of room. */
+  /** Whether something that is due may be left in the store, for want of room, or since nobody has looked. Who stops waits for nothing. */
   get isBehind(): boolean {
-    return this.#walk.mayBeLeft
+    return !this.#stopping && this.#walk.mayBeLeft
   }
 
   /**

@@ -15,7 +15,7 @@ export const DELIVERIES_AT_ONCE = 500
 const BYTES_AT_ONCE = 8 * 1024 * 1024
 
 /** Where deliveries go at once while there is room, without being read from the store again. */
-export type Outlet = Pick<Dispatcher, 'keep' | 'beginKept' | 'letGo'>
+export type Outlet = Pick<Dispatcher, 'keep' | 'isQuick' | 'beginKept' | 'letGo'>
 
 interface Parts {
   readonly outlet: Outlet | undefined
@@ -35,6 +35,8 @@ export class FanOutBatch {
   #kept: Kept[] = []
   /** Deliveries that are to be claimed. */
   left = 0
+  /** Of these, deliveries to receivers that take all that they get, and that need not go by the store. */
+  leftToQuick = 0
   /** Destinations whose next delivery is not the next in their queue. */
   readonly #behind: Set<string>
 
@@ -105,6 +107,7 @@ export class FanOutBatch {
     }
     this.#behind.add(destination.id)
     this.left++
+    if (hasData(event) && this.#outlet?.isQuick(destination)) this.leftToQuick++
     return undefined
   }
 

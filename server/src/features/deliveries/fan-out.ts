@@ -32,6 +32,8 @@ export interface FanOut {
   readonly kept: number
   /** Those that are left in the store, to be claimed. */
   readonly left: number
+  /** Of these, deliveries to receivers that take all that they get, and that need not go by the store. */
+  readonly leftToQuick: number
   /** When the last of the events was written. */
   readonly upTo: number
 }
@@ -64,8 +66,8 @@ export async function fanOut(deps: Deps): Promise<FanOut> {
     throw error
   }
   batch.begin()
-  const { made, kept, left } = batch
-  return { events: made.length, kept, left, upTo: made.at(-1)?.event.created_at ?? 0 }
+  const { made, kept, left, leftToQuick } = batch
+  return { events: made.length, kept, left, leftToQuick, upTo: made.at(-1)?.event.created_at ?? 0 }
 }
 
 /** Whether the claim still held all of them. Of those that it did not, another process takes care. */

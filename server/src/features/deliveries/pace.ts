@@ -23,6 +23,12 @@ const pauseMostMs = (perEvent: number): number => Math.min(Math.max(50, perEvent
 const ROOM_ENOUGH = 400
 /** What ends within this time goes into one batch: each is an exchange with the store, whatever it brings. */
 const GATHER_MS = 25
+/**
+ * So much it waits in all where little is moving, or for what is left in the store: others may wait for that as well. A tenth of the time
+ * that goes by comes back.
+ */
+const PATIENCE_MS = 1_000
+const PATIENCE_BACK = 1 / 10
 
 /** What is known of what is being sent. */
 type Sends = Pick<Dispatcher, 'endings' | 'room' | 'hasRoomFor' | 'maySettle' | 'isBehind' | 'pause'>
@@ -38,6 +44,8 @@ export class Pace {
   /** The last pause brought no room, or less than it was for. */
   #wasInVain = false
   #fellShort = false
+  #patienceMs = PATIENCE_MS
+  #patientAt: number
   #endingsPerMs = 0
   #endings: number
   #at: number
@@ -47,15 +55,18 @@ export class Pace {
     this.#clock = clock
     this.#endings = sends.endings
     this.#at = clock.monotonic()
+    this.#patientAt = this.#at
   }
 
   /** After a batch, for the next one. */
-  async next({ events, kept, left }: FanOut): Promise<number> {
+  async next({ events, kept, left, leftToQuick }: FanOut): Promise<number> {
     this.#perEvent = Math.max(1, Math.ceil((kept + left) / events))
     const wasLeft = left > kept
-    if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
+    const isSoonGone = wasLeft && leftToQuick > left / 2 && (await this.#untilGone())
+    if (isSoonGone) this.#stuck = 0
+    else if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
     if (this.#isMoving()) this.#stuck = 0
-    else if (wasLeft) this.#stuck++
+    else if (wasLeft && !isSoonGone) this.#stuck++
     // More than one batch may have would only be taken and let go again.
     return Math.min(this.#wanted(events, wasLeft), Math.ceil(DELIVERIES_AT_ONCE / this.#perEvent))
   }
@@ -65,6 +76,26 @@ export class Pace {
     if (wasLeft) return EVENTS_FEW
     const fitting = Math.max(EVENTS_FEW, Math.floor(this.#sends.room / this.#perEvent))
     return Math.min(fitting, 2 * Math.max(events, EVENTS_FEW), EVENTS_AT_ONCE)
+  }
+
+  /**
+   * Who takes all that it gets and has something in the store, since the machine stood still or at the start, gets everything by the
+   * store until that is gone, at a third of the speed: the more comes behind it, the longer that takes. Whether there was patience for it.
+   */
+  #untilGone(): Promise<boolean> {
+    return this.#pausePatiently(() => !this.#sends.isBehind)
+  }
+
+  async #pausePatiently(isEnough: () => boolean): Promise<boolean> {
+    const [ms, began] = [pauseMostMs(this.#perEvent), this.#clock.monotonic()]
+    const back = (began - this.#patientAt) * PATIENCE_BACK
+    this.#patienceMs = Math.min(this.#patienceMs + back, PATIENCE_MS)
+    this.#patientAt = began
+    if (this.#patienceMs < ms) return false
+    if (!isEnough()) await this.#sends.pause(ms, isEnough)
+    this.#patientAt = this.#clock.monotonic()
+    this.#patienceMs -= this.#patientAt - began
+    return true
   }
 
   async #untilRoom(wasLeft: boolean): Promise<void> {
@@ -78,7 +109,11 @@ export class Pace {
     // keep up is waited for.
     const isVain = isRoom() ? this.#fellShort : this.#wasInVain && sends.maySettle(least)
     if (isVain && !isEnough()) return
-    if (!isEnough()) await sends.pause(pauseMostMs(this.#perEvent), this.#fellShort ? isRoom : isEnough)
+    const until = this.#fellShort ? isRoom : isEnough
+    // Who cannot settle is waited for, however long it takes.
+    const isFree = this.#endingsPerMs >= MOVING || !sends.maySettle(least)
+    if (!isEnough())
+      await (isFree ? sends.pause(pauseMostMs(this.#perEvent), until) : this.#pausePatiently(until))
     this.#wasInVain = !isRoom()
     this.#fellShort = !isEnough()
   }

@@ -492,6 +492,24 @@ eachEngine((engine) => {
     expect(await newWorker(db).fanOut()).toMatchObject({ events: 1, kept: 1 })
   })
 
+  test('a quick receiver gets everything by the store until what it has there is gone, which is told', async () => {
+    await subscribe()
+    const worker = newWorker(db)
+    await earnAll(worker)
+    await happen(20)
+    await fanOut({ db, random, clock: systemClock })
+    await happen(16)
+    expect(await worker.fanOut()).toMatchObject({ kept: 0, left: 16, leftToQuick: 16 })
+    worker.dispatcher.look()
+    await worker.dispatcher.run()
+    await worker.endAllInTurn()
+    await worker.dispatcher.run()
+    expect(new Set(await statuses())).toEqual(new Set(['delivered']))
+    await happen(16)
+    expect(await worker.fanOut()).toMatchObject({ kept: 16, left: 0, leftToQuick: 0 })
+    await worker.finish()
+  })
+
   test('what waited too long is due again at once, though its event was not written yet', async () => {
     await subscribe()
     const worker = newWorker(db)
@@ -501,6 +519,7 @@ eachEngine((engine) => {
     // A store that took more than two seconds to say that it was done.
     const slow: Outlet = {
       keep: (sending) => dispatcher.keep(sending),
+      isQuick: (destination) => dispatcher.isQuick(destination),
       letGo: (kept) => dispatcher.letGo(kept),
       beginKept: (kept, { now, at }) => dispatcher.beginKept(kept, { now, at: at - 2_500 }),
     }

@@ -31,6 +31,19 @@ test('a healthy destination soon gets all that it can take, and no more', () => 
   expect(roomOf(shares, 'wh_1')).toBe(0)
 })
 
+test('quick is who has earned all its places and answers at once', () => {
+  const shares = new Shares()
+  expect(shares.isQuick(at('wh_1'))).toBe(false)
+  for (let i = 0; i < 4; i++) send(shares, 'wh_1', WELL)
+  expect(shares.isQuick(at('wh_1'))).toBe(true)
+  send(shares, 'wh_1', { succeeded: true, durationMs: 900 })
+  expect(shares.isQuick(at('wh_1'))).toBe(false)
+  for (let i = 0; i < 10; i++) send(shares, 'wh_1', WELL)
+  expect(shares.isQuick(at('wh_1'))).toBe(true)
+  send(shares, 'wh_1', BADLY)
+  expect(shares.isQuick(at('wh_1'))).toBe(false)
+})
+
 test('what is claimed ahead takes nobody else a place, and is bounded for all together', () => {
   const shares = new Shares()
   const ids = Array.from({ length: 4 }, (_, i) => `wh_${i}`)

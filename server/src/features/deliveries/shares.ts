@@ -153,6 +153,12 @@ export class Shares {
     this.#known.get(destination.id)!.durationMs = GAVE_UP_MS
   }
 
+  /** Whether it takes all that it gets: what is left of it in the store is soon gone. */
+  isQuick({ id }: DestinationId): boolean {
+    const known = this.#known.get(id)
+    return known !== undefined && !known.limited && aheadOf(known) === AHEAD_MOST
+  }
+
   mayBegin({ id }: DestinationId): boolean {
     const known = this.#known.get(id)
     return !known || known.inFlight < known.share

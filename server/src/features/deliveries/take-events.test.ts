@@ -238,7 +238,11 @@ eachEngine((engine) => {
               .values({ ...row, project_id, id: `${project_id}/${i}` })
               .execute()
       })
-      for (const id of projects) await happen(id, 2)
+      for (const id of projects) {
+        await happen(id, 2)
+        // Of one millisecond they would be taken by their projects' ids.
+        await systemClock.sleep(5)
+      }
       const sizes: number[] = []
       for (let i = 0; i < 3; i++) sizes.push((await take(`claim ${i}`)).destinations.length)
       expect(sizes).toEqual([601, 600, 600])

@@ -29,7 +29,10 @@ test('what falls due while a claim is under way is looked for by the next', () =
   walk.asks(0)
   walk.look()
   walk.saw(claimOf(walk), took(0))
-  expect(walk.mayFind(1)).toBe(true)
+  expect([walk.mayFind(1), walk.mayBeLeft]).toEqual([true, true])
+  walk.asks(1)
+  walk.saw(claimOf(walk), took(0))
+  expect([walk.mayFind(2), walk.mayBeLeft]).toEqual([false, false])
 })
 
 test('what falls due in a queue that this lap has passed is looked for by the next lap', () => {

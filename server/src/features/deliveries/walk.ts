@@ -17,9 +17,9 @@ export class Walk {
     return this.#after
   }
 
-  /** Whether this lap, or the last one, has left something that is due, for want of room. */
+  /** Whether this lap, or the last one, has left something that is due, for want of room, or has yet to see it. */
   get mayBeLeft(): boolean {
-    return this.#mayBeLeft
+    return this.#mayBeLeft || this.#hasFallenDue
   }
 
   /** Something has fallen due. */
