@@ -39,10 +39,11 @@ export interface KeyHolder extends Holder {
 }
 
 const ALIVE = 'join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch'
-/** Second by second, since a project's do not lie together; from the first that is there at all. */
+/** Second by second, since a project's do not lie together; from the first that is there at all, which may lie behind the last. */
 const countedIn = (what: string, ofKey: string) => `
   with recursive seconds(at) as (
-    select max(?, (select min(expires_at) from token_counts)) union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ?
+    select at from (select max(?1, (select min(expires_at) from token_counts)) as at) where at <= ?2
+    union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ?2
   )
   select ${what} from seconds
   cross join token_counts t on t.expires_at = seconds.at and t.project_id = ? ${ofKey} and t.n > 0 ${ALIVE}`

@@ -37,7 +37,7 @@ interface Tables {
     revoked_at: number | null
   }
   token_counts: { n: number }
-  api_keys: { id: string; version: number; token_limit: number | null }
+  api_keys: { id: string; version: number; token_limit: number | null; credits: number }
   projects: { id: string; name: string; token_limit: number; credits: number }
 }
 
@@ -402,6 +402,22 @@ eachEngine((engine) => {
     for (let left = 8; left > 3; left--) expect(await deleteOldTokens(db, { ...ahead, most: 1 })).toBe(1)
     await together(times(20, item))
     expect(await active(id)).toMatchObject({ all: 10 })
+  })
+
+  test('places that are found by a count are given once, also in the seconds after it', async () => {
+    const { db, together, advance, project, key } = await open()
+    const { id } = await project('Club')
+    const item = await key(id, 3)
+    // As after a restore: nobody knows how many there are.
+    await db.transaction((tx) => tx.write<Tables>().updateTable('api_keys').set({ credits: 0 }).execute())
+    for (let i = 0; i < 3; i++) {
+      expect(kinds(await together([item()]))).toEqual(['issued'])
+      advance(1_000)
+    }
+    for (let i = 0; i < 3; i++) {
+      expect(kinds(await together([item()]))).toEqual(['full'])
+      advance(1_000)
+    }
   })
 
   test('places come free second by second', async () => {
