@@ -126,7 +126,8 @@ from_keys as (
   ) g
   where k.project_id = g.project_id and k.id = g.key_id
 )
-select n, epoch, mark, clock.now, granted, not within_key as key_is_full, project_full_until, key_full_until
+select n, epoch, mark, clock.now, granted, project_full_until, key_full_until,
+  not within_key and count(*) filter (where granted) over (partition by project_id, key_id) = key_credits as key_is_full
 from decided cross join clock`
 
 /**
@@ -160,6 +161,7 @@ interface Found {
   readonly mark: string | null
   readonly now: number
   readonly granted: boolean
+  /** Its key's places are all given; where the project had none for them, it is the project that is full. */
   readonly key_is_full: boolean
   readonly project_full_until: number | null
   readonly key_full_until: number | null
