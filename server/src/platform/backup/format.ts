@@ -1,36 +1,42 @@
+import { type Static, Type } from 'typebox'
+
 /** Raised when older programs could not read it any more. */
 export const FORMAT = 1
 
-export interface BackupHead {
-  readonly jeton_backup: number
+export const BackupHead = Type.Object({
+  jeton_backup: Type.Literal(FORMAT),
   /** Version of the program that made it. */
-  readonly program: string
+  program: Type.String(),
   /** ISO 8601. */
-  readonly taken_at: string
+  taken_at: Type.String(),
   /** Where it comes from, for people; it can be restored into either engine. */
-  readonly store: string
+  store: Type.String(),
   /** What the store had been brought up to. */
-  readonly migrations: readonly string[]
-}
+  migrations: Type.Array(Type.String()),
+})
+export type BackupHead = Static<typeof BackupHead>
 
 /** A line before the rows of each table. */
-export interface BackupTable {
-  readonly table: string
-  readonly columns: readonly { readonly name: string; readonly type: 'text' | 'bigint' | 'bytes' }[]
-}
-
-export interface BackupTail {
-  readonly rows: number
-  /** Ids of the encryption keys without which some values in it cannot be read. */
-  readonly encryption_keys: readonly string[]
-}
+export const BackupTable = Type.Object({
+  table: Type.String(),
+  columns: Type.Immutable(
+    Type.Array(Type.Object({ name: Type.String(), type: Type.Enum(['text', 'bigint', 'bytes']) })),
+  ),
+})
+export type BackupTable = Static<typeof BackupTable>
 
 /** The last line: without it the file is not whole. */
-export interface EndLine {
-  readonly end: BackupTail
+export const EndLine = Type.Object({
+  end: Type.Object({
+    rows: Type.Integer(),
+    /** Ids of the encryption keys without which some values in it cannot be read. */
+    encryption_keys: Type.Array(Type.String()),
+  }),
   /** Of every byte before this line, uncompressed. */
-  readonly sha256: string
-}
+  sha256: Type.String(),
+})
+export type EndLine = Static<typeof EndLine>
+export type BackupTail = EndLine['end']
 
 export type BackupRow = readonly (string | number | Uint8Array | null)[]
 

@@ -1,13 +1,14 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { Check } from 'typebox/value'
 import {
-  type BackupHead,
+  BackupHead,
   type BackupRow,
-  type BackupTable,
+  BackupTable,
   type BackupTail,
   decodeRow,
-  type EndLine,
+  EndLine,
   FORMAT,
 } from './format.ts'
 
@@ -62,13 +63,14 @@ function explained(error: unknown, file: string): unknown {
   return error
 }
 
-function readHead(line: Buffer | undefined): BackupHead {
-  const head = line && (JSON.parse(line.toString()) as BackupHead)
+function readHead(line: Buffer): BackupHead {
+  const head = JSON.parse(line.toString()) as Partial<BackupHead> | null
   if (typeof head?.jeton_backup !== 'number') throw broken('It is no backup of Jeton.')
   if (head.jeton_backup !== FORMAT)
     throw new BackupUnreadable(
       `It has the format ${head.jeton_backup}, made by Jeton ${head.program}; this version reads ${FORMAT}. Restore it with that version.`,
     )
+  if (!Check(BackupHead, head)) throw broken('It is damaged: its first line does not fit.')
   return head
 }
 
@@ -115,13 +117,13 @@ async function readLines(
       tables.set(table!.table, tables.get(table!.table)! + 1)
       const kept = onRow(table!, row)
       if (kept) await kept
-    } else if ('end' in value) {
+    } else if (Check(EndLine, value)) {
       tail = readEnd(value, { hash, rows })
-    } else {
-      table = value as BackupTable
+    } else if (Check(BackupTable, value)) {
+      table = value
       tables.set(table.table, 0)
       shapes.push(table)
-    }
+    } else throw broken('It is damaged: a line is none of a backup.')
     if (!tail) hash.update(line).update('\n')
   }
   if (!head) throw broken('It is empty.')
