@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AttemptRow, DeliveryRow, DeliveryTables } from '../../src/features/deliveries/delivery.ts'
+import type { Attempt, DeliveryRow, DeliveryTables } from '../../src/features/deliveries/delivery.ts'
+import { listAttempts } from '../../src/features/deliveries/delivery-record.store.ts'
 import { eachEngine } from '../engines.ts'
 import { apiOf, ok, openShop } from '../loyalty.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -65,14 +66,10 @@ eachEngine((engine) => {
       .orderBy('created_at')
       .execute()
 
-  const attemptsOf = (projectId: string): Promise<AttemptRow[]> =>
-    service.service.db
-      .read<DeliveryTables>()
-      .selectFrom('attempts')
-      .selectAll()
-      .where('project_id', '=', projectId)
-      .orderBy('number')
-      .execute()
+  const attemptsOf = async (projectId: string): Promise<Attempt[]> => {
+    const rows = await rowsOf(projectId)
+    return (await Promise.all(rows.map((row) => listAttempts(service.service.db, row)))).flat()
+  }
 
   /** Once the store says so: what was sent has then been settled. */
   async function stored(
@@ -164,6 +161,26 @@ eachEngine((engine) => {
       expect([first, second].map((one) => one!.headers['x-jeton-attempt'])).toEqual(['1', '2'])
       expect(second!.headers['webhook-signature']).not.toBe(first!.headers['webhook-signature'])
       await attempted(projectId, 2)
+    })
+
+    test('is replayed with the same id and the same bytes, whatever has become of its destination', async () => {
+      const { path, projectId, webhookPath, happen } = await subscribed()
+      receiver.answer = () => ({ status: 200, body: 'ünd\u001f\u001d"' })
+      const eventId = await happen()
+      const { id } = await attempted(projectId, 1)
+      await service.manage('PUT', webhookPath, { target_url: `${receiver.url}/moved` })
+      const replayed = await service.manage('POST', `${path}/events/${eventId}/replay`)
+      expect(replayed.body).toMatchObject({ reopened: 1 })
+      const [first, second] = await poll(receiver.receivedAtLeast(2))
+      expect(second!.path).toBe('/hook/moved')
+      expect(second!.body).toBe(first!.body)
+      expect(second!.headers['webhook-id']).toBe(id)
+      await attempted(projectId, 2)
+      const { body } = await service.manage('GET', `${path}/deliveries/${id}`)
+      expect(JSON.stringify(body.payload)).toBe(first!.body)
+      const attempt = { status: 200, response_body: 'ünd\u001f\u001d"', error: null }
+      expect(body.attempts).toMatchObject([attempt, attempt])
+      expect(Date.parse(body.attempts[1].at)).toBeGreaterThanOrEqual(Date.parse(body.attempts[0].at))
     })
 
     test('is signed with both secrets while a rotation lasts, and afterwards with the new one', async () => {

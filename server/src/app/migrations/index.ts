@@ -10,6 +10,7 @@ import { waitingEvents } from './0008-waiting-events.ts'
 import { issue } from './0009-issue.ts'
 import { tokensInOrder } from './0010-tokens-in-order.ts'
 import { knownKeys } from './0011-known-keys.ts'
+import { shortDeliveries } from './0012-short-deliveries.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   issue,
   tokensInOrder,
   knownKeys,
+  shortDeliveries,
 ]

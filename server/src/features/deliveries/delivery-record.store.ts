@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../../platform/database/index.ts'
-import type { AttemptRow, DeliveryRow, DeliveryTables } from './delivery.ts'
+import type { Attempt, DeliveryRow, DeliveryTables } from './delivery.ts'
 import { type DeliveryHead, HEAD } from './delivery-runs.store.ts'
 
 export const findDelivery = (
@@ -15,15 +15,18 @@ export const findDelivery = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-export const listAttempts = (reader: Reader, projectId: string, deliveryId: string): Promise<AttemptRow[]> =>
-  reader
+/** The first may have come with the delivery. */
+export async function listAttempts(reader: Reader, delivery: DeliveryRow): Promise<Attempt[]> {
+  const rows = await reader
     .read<DeliveryTables>()
     .selectFrom('attempts')
     .selectAll()
-    .where('project_id', '=', projectId)
-    .where('delivery_id', '=', deliveryId)
+    .where('project_id', '=', delivery.project_id)
+    .where('delivery_id', '=', delivery.id)
     .orderBy('number')
     .execute()
+  return delivery.first_attempt === null ? rows : [JSON.parse(delivery.first_attempt), ...rows]
+}
 
 export const listDeliveriesOfEvent = (
   reader: Reader,

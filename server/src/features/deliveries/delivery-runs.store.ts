@@ -17,8 +17,8 @@ import type { DestinationState } from './delivery-status.ts'
 /** Both engines merge, each in its way. */
 export type ListReader = Pick<Database, 'read' | 'engine'>
 
-/** A delivery without what is sent: lists do not grow with it. */
-export type DeliveryHead = Omit<DeliveryRow, 'head' | 'tail'>
+/** A delivery without what is sent and said: lists do not grow with it. */
+export type DeliveryHead = Omit<DeliveryRow, 'head' | 'tail' | 'first_attempt'>
 
 export const HEAD = [
   'project_id',

@@ -1,9 +1,9 @@
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { EventRow } from '../events/index.ts'
-import type { AttemptRow, DeliveryRow } from './delivery.ts'
+import type { Attempt, DeliveryRow } from './delivery.ts'
 import type { DeliveryHead } from './delivery-runs.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
-import { payloadOf } from './payload.ts'
+import { payloadOf, whole } from './payload.ts'
 
 /** As outsiders see it. Only what is pending has a next attempt: what is held or cancelled waits for no time. */
 export function deliveryView(row: DeliveryHead, destination: DestinationState | undefined) {
@@ -20,7 +20,7 @@ export function deliveryView(row: DeliveryHead, destination: DestinationState | 
   }
 }
 
-const attemptView = (row: AttemptRow) => ({
+const attemptView = (row: Attempt) => ({
   at: isoTime(row.at),
   duration_ms: row.duration_ms,
   status: row.status,
@@ -31,13 +31,13 @@ const attemptView = (row: AttemptRow) => ({
 interface WholeDelivery {
   readonly row: DeliveryRow
   readonly destination: DestinationState | undefined
-  readonly event: Pick<EventRow, 'data'>
-  readonly attempts: readonly AttemptRow[]
+  readonly event: EventRow
+  readonly attempts: readonly Attempt[]
 }
 
 /** With every attempt, and what is sent: the bytes are compact JSON, so writing `payload` compactly gives them back. */
 export const wholeDeliveryView = ({ row, destination, event, attempts }: WholeDelivery) => ({
   ...deliveryView(row, destination),
-  payload: JSON.parse(payloadOf(row, event.data)) as unknown,
+  payload: JSON.parse(payloadOf(whole(row, event), event.data)) as unknown,
   attempts: attempts.map(attemptView),
 })

@@ -110,7 +110,7 @@ function addReads(app: App, { db }: RecordDeps): void {
       const event = row && (await findEvent(db, projectId, row.event_id))
       if (!row || !event) throw notFound('delivery', id)
       const [destination] = await findDestinationStates(db, projectId, [row.destination_id])
-      return wholeDeliveryView({ row, destination, event, attempts: await listAttempts(db, projectId, id) })
+      return wholeDeliveryView({ row, destination, event, attempts: await listAttempts(db, row) })
     },
   )
 }

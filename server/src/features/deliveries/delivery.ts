@@ -16,7 +16,8 @@ export interface DeliveryRow {
   status: StoredStatus
   /**
    * The bytes that are sent are `head`, the event's `data` without its closing brace, and `tail`: fixed when the
-   * delivery is made, and the event's fields stored once for all its destinations.
+   * delivery is made, and the event's fields stored once for all its destinations. Once it is delivered they are short, and
+   * tell only what the destination was: see `shortened`.
    */
   head: string
   tail: string
@@ -32,11 +33,17 @@ export interface DeliveryRow {
   created_at: number
   /** When it was delivered or exhausted. */
   settled_at: number | null
+  /** JSON of an `Attempt`, the first, of what was sent before it was written: most are never sent again. */
+  first_attempt: string | null
 }
 
-export interface AttemptRow {
+/** One that did not come with its delivery. */
+export interface AttemptRow extends Attempt {
   project_id: string
   delivery_id: string
+}
+
+export interface Attempt {
   number: number
   at: number
   duration_ms: number

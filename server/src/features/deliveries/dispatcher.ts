@@ -9,7 +9,7 @@ import { type Claim, type DestinationId, type ExchangeOutput, type GivenBack, LE
 import { exchange } from './exchange-batch.ts'
 import { FIRST_MOST_MS, type First, FirstSends } from './first-sends.ts'
 import { measureSends } from './measure-sends.ts'
-import { payloadBytes } from './payload.ts'
+import { payloadBytes, whole } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { fortunesOf, givenBackOf, lengthOf, type Sending, settled } from './settlement.ts'
 import { AHEAD_MOST, HELD_AT_FIRST, type Place, Shares } from './shares.ts'
@@ -336,7 +336,7 @@ export class Dispatcher {
       const destination = destinationOf.get(delivery.destination_id)
       // Removed between the claim and the reading: there is nothing left to send.
       if (!event || !destination) continue
-      const sending = { claimId, delivery, event, destination }
+      const sending = { claimId, delivery: { ...delivery, ...whole(delivery, event) }, event, destination }
       const length = lengthOf(sending)
       longest = Math.max(longest, length)
       this.#bytesInFlight += length

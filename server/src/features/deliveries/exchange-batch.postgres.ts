@@ -1,10 +1,12 @@
 import { BY_KEY, byKey, type SqlConnection, UniqueConflict } from '../../platform/database/index.ts'
+import type { EventHead } from '../events/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 import {
   type Claimed,
   type ClaimedDestination,
   type ClaimedEvent,
   DESTINATION_COLUMNS,
+  EVENT_COLUMNS,
   type ExchangeInput,
   type ExchangeOutput,
   LEASE_MS,
@@ -13,10 +15,9 @@ import {
   type WrittenFirst,
 } from './exchange.ts'
 
-/** What was sent before it was written, each delivery with its attempt, if any, and what holds its event. */
+/** What was sent before it was written, each delivery with what holds its event. */
 interface Made {
   readonly row: DeliveryRow
-  readonly attempt: Settlement['attempt'] | null
   readonly held: string
 }
 
@@ -24,45 +25,33 @@ interface Made {
 const heldName = ({ event_id, claim_id }: WrittenFirst) => `${event_id} ${claim_id}`
 const madeIn = (first: WrittenFirst): Made[] => {
   const held = heldName(first)
-  return first.deliveries.map(({ row, attempt }) => ({ row, attempt, held }))
+  return first.deliveries.map((row) => ({ row, held }))
 }
 
-/** Ids, numbers and JSON: nothing in them is a control character, so that two of those can part them. */
+/** Ids, numbers and JSON, in which control characters are escaped: so two of those can part them. */
 const ROW = {
   ...{ project_id: 'text', id: 'text', event_id: 'text', destination_id: 'text', status: 'text' },
   ...{ head: 'text', tail: 'text', claim_id: 'text', attempts_made: 'bigint', slot: 'bigint' },
-  ...{ first_attempt_at: 'bigint', next_attempt_at: 'bigint', created_at: 'bigint' },
+  ...{ first_attempt_at: 'bigint', next_attempt_at: 'bigint', created_at: 'bigint', first_attempt: 'text' },
 } as const satisfies Partial<Record<keyof DeliveryRow, string>>
-const ATTEMPT = { number: 'bigint', at: 'bigint', duration_ms: 'bigint', status: 'bigint' } as const
-/** What others have said may be anything. */
-const SAID = ['response_body', 'error'] as const
 const [PARTS_AT, NOTHING] = ['\x1f', '\x1d']
 
 const namesOf = <Name extends string>(columns: Record<Name, string>) => Object.keys(columns) as Name[]
-const parted = (values: readonly (string | number | null | undefined)[]): string =>
+const parted = (values: readonly (string | number | null)[]): string =>
   values.map((value) => value ?? NOTHING).join(PARTS_AT)
 
 /** A column is one text: as JSON, quotes and all, a delivery took 12 µs to read, and this takes 3. */
 const columnsOf = (made: readonly Made[]): string[] => [
   parted(made.map(({ held }) => held)),
   ...namesOf(ROW).map((name) => parted(made.map(({ row }) => row[name]))),
-  ...namesOf(ATTEMPT).map((name) => parted(made.map(({ attempt }) => attempt?.[name]))),
-  ...SAID.map((name) => JSON.stringify(made.map(({ attempt }) => attempt?.[name]))),
 ]
 
 /** The parameters before them name the events. */
 const FIRST_COLUMN = 4
-const READ = ['text', ...Object.values(ROW), ...Object.values(ATTEMPT)].map(
+const READ = ['text', ...Object.values(ROW)].map(
   (type, i) => `string_to_array($${FIRST_COLUMN + i}::text, e'\\x1f', e'\\x1d')::${type}[]`,
 )
-const SAID_READ = SAID.map(
-  (_, i) => `json_array_elements_text($${FIRST_COLUMN + READ.length + i}::text::json)`,
-)
-const READ_AS = [
-  ...['held', ...namesOf(ROW)],
-  ...namesOf(ATTEMPT).map((name) => (name === 'status' ? 'answered' : name)),
-  ...SAID,
-]
+const READ_AS = ['held', ...namesOf(ROW)]
 
 /**
  * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
@@ -76,20 +65,11 @@ with held as (
 ),
 -- Looked up in one value: a join of the two would compare each with each.
 ours as materialized (select jsonb_object_agg(name, true) as events from held),
-made as materialized (
-  select r.* from rows from (unnest(${READ.join(', ')}), ${SAID_READ.join(', ')})
-    as r(${READ_AS.join(', ')}), ours
-  where ours.events ? r.held
-),
-written as (
-  insert into deliveries (project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot,
-    first_attempt_at, next_attempt_at, claim_id, created_at, settled_at)
-  select project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot, first_attempt_at,
-    next_attempt_at, claim_id, created_at, case when status <> 'pending' then jeton_now() end from made
-  ${ifThere}
+made as (
+  select r.* from unnest(${READ.join(', ')}) as r(${READ_AS.join(', ')}), ours where ours.events ? r.held
 )
-insert into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
-select project_id, id, number, at, duration_ms, answered, response_body, error from made where number is not null
+insert into deliveries (${namesOf(ROW).join(', ')}, settled_at)
+select ${namesOf(ROW).join(', ')}, case when status <> 'pending' then jeton_now() end from made
 ${ifThere}`
 
 /**
@@ -213,10 +193,10 @@ reached as (
    where (select count(*) from found) < $5::bigint order by n desc limit 1)
 )
 select t.*, (select now from clock) as now, r.project_id as reached_project, r.destination_id as reached_id,
-  (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end, e.kind, e.data, e.created_at, to_json(s) as destination
+  (select count(*) from found) < $5::bigint and r.n < ${WALK_MOST} as at_end, e.event, e.data, to_json(s) as destination
 from (select 1) one left join reached r on true left join numbered t on true
   left join lateral (
-    select id, kind, data, created_at from events
+    select (select to_json(h) from (select ${EVENT_COLUMNS.join(', ')}) h) as event, data from events
     where project_id = t.project_id and t.of_event = 1 and ${byKey('t.event_id')}
   ) e on true
   left join lateral (
@@ -227,7 +207,7 @@ order by t.n, t.due`
 
 /** The time, as from a claim that found nothing. */
 const NO_CLAIM =
-  'select jeton_now() as now, null as id, null as reached_project, null as kind, null as destination'
+  'select jeton_now() as now, null as id, null as reached_project, null as event, null as destination'
 
 interface Taken extends Omit<Claimed, 'id'> {
   readonly id: string | null
@@ -236,9 +216,8 @@ interface Taken extends Omit<Claimed, 'id'> {
   readonly reached_id: string | null
   readonly at_end: boolean | null
   /** Of its event, where this is the first delivery of it. */
-  readonly kind: ClaimedEvent['kind'] | null
+  readonly event: EventHead | null
   readonly data: string
-  readonly created_at: number
   readonly destination: ClaimedDestination | null
 }
 
@@ -299,5 +278,4 @@ async function exchangeOnce(
   }
 }
 
-const eventOf = ({ project_id, event_id: id, kind, data, created_at }: Taken): ClaimedEvent[] =>
-  kind === null ? [] : [{ project_id, id, kind, data, created_at }]
+const eventOf = ({ event, data }: Taken): ClaimedEvent[] => (event === null ? [] : [{ ...event, data }])

@@ -4,6 +4,7 @@ import {
   type ClaimedEvent,
   DESTINATION_COLUMNS,
   type DestinationId,
+  EVENT_COLUMNS,
   type GivenBack,
   LEASE_MS,
   WALK_MOST,
@@ -39,11 +40,8 @@ function writeFirst({ prepare }: ProgramContext, { held, deliveries }: FirstValu
   if (prepare(RELEASE).run(...held).changes === 0) return
   const [, project_id, event_id] = held
   for (const values of deliveries) {
-    const [id, status] = values as [string, string]
-    const row = values.slice(0, WRITTEN.length)
-    prepare(INSERT).run(project_id, event_id, status === 'pending' ? null : now, ...row)
-    const attempt = values.slice(WRITTEN.length)
-    if (attempt.length > 0) prepare(INSERT_ATTEMPT).run(project_id, id, ...attempt)
+    const [, status] = values
+    prepare(INSERT).run(project_id, event_id, status === 'pending' ? null : now, ...values)
   }
 }
 
@@ -140,9 +138,7 @@ function claim({ prepare }: ProgramContext, { now, claim: asked }: ExchangeMessa
 }
 
 function eventsOf({ prepare }: Preparing, deliveries: readonly ClaimedValues[]): ClaimedEvent[] {
-  const read = prepare(
-    'select project_id, id, kind, data, created_at from events where project_id = ? and id = ?',
-  )
+  const read = prepare(`select ${EVENT_COLUMNS.join(', ')}, data from events where project_id = ? and id = ?`)
   const events = new Map<string, ClaimedEvent>()
   for (const [projectId, , eventId] of deliveries as [string, string, string][]) {
     const key = keyOf(projectId, eventId)

@@ -147,8 +147,7 @@ async function storeTime(db: Database): Promise<number> {
 eachEngine((engine) => {
   describe('what was sent before it was written', () => {
     const NOTHING = { most: 0 }
-    const UNDER_WAY = { attempts_made: 0, claim_id: 'new', first_attempt_at: null }
-    const ATTEMPT = { number: 1, at: 1, duration_ms: 1, status: 500, response_body: '', error: null }
+    const UNDER_WAY = { attempts_made: 0, claim_id: 'new', first_attempt_at: null, first_attempt: null }
 
     /** Events that are held by `new`; with each, the first of it under a claim. */
     async function held(count: number) {
@@ -160,7 +159,7 @@ eachEngine((engine) => {
         await write.updateTable('waiting_events').set({ claim_id: 'new' }).execute()
         return write.selectFrom('waiting_events').selectAll().orderBy('event_id').execute()
       })
-      const first = (i: number, claim_id: string, fields: object, attempt: Settlement['attempt'] | null) => {
+      const first = (i: number, claim_id: string, fields: object) => {
         const { created_at, project_id, event_id } = events[i]!
         const place = {
           project_id,
@@ -169,9 +168,16 @@ eachEngine((engine) => {
           destination_id: 'wh_1',
           status: 'pending' as const,
         }
-        const rest = { head: '', tail: '', slot: 0, next_attempt_at: 1, created_at: 1, settled_at: null }
+        const rest = {
+          head: 'null',
+          tail: '{}',
+          slot: 0,
+          next_attempt_at: 1,
+          created_at: 1,
+          settled_at: null,
+        }
         const row = { ...place, ...rest, ...UNDER_WAY, ...fields }
-        return { created_at, project_id, event_id, claim_id, deliveries: [{ row, attempt }] }
+        return { created_at, project_id, event_id, claim_id, deliveries: [row] }
       }
       const waiting = () => store.db.read<Tables>().selectFrom('waiting_events').select('event_id').execute()
       return { ...store, first, waiting }
@@ -179,17 +185,22 @@ eachEngine((engine) => {
 
     test('is written only for the claim that holds its event, whatever else is written with it', async () => {
       const { run, first, waiting, deliveries } = await held(2)
-      const old = first(0, 'old', { claim_id: 'old' }, null)
-      await run({ firsts: [old, first(1, 'new', {}, null)], claim: NOTHING })
+      const old = first(0, 'old', { claim_id: 'old' })
+      await run({ firsts: [old, first(1, 'new', {})], claim: NOTHING })
       expect((await deliveries()).map(({ id }) => id)).toEqual(['del_1'])
       expect(await waiting()).toEqual([{ event_id: 'evcus_0' }])
     })
 
     test('under two claims is written as the one that counts has it, and can be settled', async () => {
       const { run, first, deliveries, attempts } = await held(1)
-      const old = first(0, 'old', { claim_id: null, attempts_made: 1, first_attempt_at: 1 }, ATTEMPT)
-      await run({ firsts: [first(0, 'new', {}, null), old], claim: NOTHING })
-      expect(await deliveries()).toMatchObject([{ attempts_made: 0, claim_id: 'new' }])
+      const old = first(0, 'old', {
+        claim_id: null,
+        attempts_made: 1,
+        first_attempt_at: 1,
+        first_attempt: '{}',
+      })
+      await run({ firsts: [first(0, 'new', {}), old], claim: NOTHING })
+      expect(await deliveries()).toMatchObject([{ attempts_made: 0, claim_id: 'new', first_attempt: null }])
       expect(await attempts()).toEqual([])
       const claimed = { deliveries: await deliveries(), claimId: 'new' } as never
       await run({ settlements: ended(claimed), claim: NOTHING })

@@ -16,7 +16,7 @@ type Value = string | number | null
 /** The fields of a settlement in their order, then those of its attempt. */
 export type SettlementValues = Value[]
 
-/** What holds the event: its time, project, id and claim. And each of its deliveries, with the attempt behind it, if any. */
+/** What holds the event: its time, project, id and claim. And each of its deliveries. */
 export interface FirstValues {
   readonly held: [number, string, string, string]
   readonly deliveries: Value[][]
@@ -25,7 +25,7 @@ export interface FirstValues {
 /** The columns of a delivery that comes with how it ended, but for those of its event, in the order in which they cross. */
 export const WRITTEN = [
   ...(['id', 'status', 'destination_id', 'head', 'tail', 'attempts_made', 'slot'] as const),
-  ...(['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at'] as const),
+  ...(['first_attempt_at', 'next_attempt_at', 'claim_id', 'created_at', 'first_attempt'] as const),
 ] as const satisfies readonly (keyof DeliveryRow)[]
 
 /** The columns of a claim, in the order in which they cross. */
@@ -56,11 +56,10 @@ const packFirst = ({
   deliveries,
 }: WrittenFirst): FirstValues => ({
   held: [created_at, project_id, event_id, claim_id],
-  deliveries: deliveries.map(({ row, attempt }) => {
+  deliveries: deliveries.map((row) => {
     // By `push`: what `map` makes may have holes, and is sent one index at a time.
     const values: Value[] = []
     for (const name of WRITTEN) values.push(row[name])
-    if (attempt) values.push(...packAttempt(attempt))
     return values
   }),
 })

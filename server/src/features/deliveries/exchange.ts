@@ -1,7 +1,6 @@
-import type { StoredKind } from '../../contract/event-kinds.ts'
-import type { EventData } from '../events/index.ts'
+import type { EventData, EventHead } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
-import type { DeliveryRow, StoredStatus } from './delivery.ts'
+import type { Attempt, DeliveryRow, StoredStatus } from './delivery.ts'
 
 /** Well above the 10 s that a send may take, and below the 30 s within which a crashed worker's deliveries are sent again. */
 export const LEASE_MS = 20_000
@@ -18,15 +17,8 @@ export interface Settlement {
   readonly slot: number
   readonly first_attempt_at: number | null
   readonly next_attempt_at: number | null
-  readonly attempt: {
-    /** Whoever holds the claim knows: nobody else counts meanwhile. */
-    readonly number: number
-    readonly at: number
-    readonly duration_ms: number
-    readonly status: number | null
-    readonly response_body: string | null
-    readonly error: string | null
-  }
+  /** Its number whoever holds the claim knows: nobody else counts meanwhile. */
+  readonly attempt: Readonly<Attempt>
 }
 
 /** An event that was sent before its deliveries were written. They are, unless someone else holds the event by now. */
@@ -35,12 +27,8 @@ export interface WrittenFirst {
   readonly project_id: string
   readonly event_id: string
   readonly claim_id: string
-  readonly deliveries: readonly {
-    /** `settled_at` is for the store to say. */
-    readonly row: DeliveryRow
-    /** Null while it is on its way. */
-    readonly attempt: Settlement['attempt'] | null
-  }[]
+  /** `settled_at` is for the store to say. */
+  readonly deliveries: readonly DeliveryRow[]
 }
 
 /** A claim that is not used: the delivery is due again. */
@@ -95,13 +83,12 @@ export interface Claimed {
   readonly first_attempt_at: number | null
 }
 
-export interface ClaimedEvent {
-  readonly project_id: string
-  readonly id: string
-  readonly kind: StoredKind
-  readonly data: EventData
-  readonly created_at: number
-}
+export type ClaimedEvent = EventHead & { readonly data: EventData }
+
+export const EVENT_COLUMNS = [
+  ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),
+  ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
+] as const satisfies readonly (keyof EventHead)[]
 
 /** Everything that sending needs; `skips` may be long, and it does not. */
 export const DESTINATION_COLUMNS = [

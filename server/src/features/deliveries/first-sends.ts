@@ -1,6 +1,7 @@
 import type { DeliveryRow } from './delivery.ts'
 import type { Ended } from './ended.ts'
 import type { WrittenFirst } from './exchange.ts'
+import { shortened } from './payload.ts'
 
 /**
  * An event is written once all its deliveries have ended, or so long after the last of them was begun: a list that is asked must
@@ -75,13 +76,21 @@ export class First {
   /** As it is to be written now. */
   written(): WrittenFirst {
     const deliveries = this.#deliveries.map((row) => {
-      const settlement = this.#ended.get(row.id)?.settlement
-      if (!settlement) return { row, attempt: null }
-      const { status, slot, first_attempt_at, next_attempt_at, attempt } = settlement
-      const place = { status, slot, first_attempt_at, next_attempt_at }
-      return { row: { ...row, ...place, attempts_made: attempt.number, claim_id: null }, attempt }
+      const ended = this.#ended.get(row.id)
+      return ended ? written(row, ended) : row
     })
     return { ...this.#held, deliveries }
+  }
+}
+
+function written(row: DeliveryRow, { settlement, destination }: Ended): DeliveryRow {
+  const { status, slot, first_attempt_at, next_attempt_at, attempt } = settlement
+  return {
+    ...row,
+    ...{ status, slot, first_attempt_at, next_attempt_at, claim_id: null },
+    ...(status === 'delivered' && shortened(destination)),
+    attempts_made: attempt.number,
+    first_attempt: JSON.stringify(attempt),
   }
 }
 

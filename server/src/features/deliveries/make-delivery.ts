@@ -63,6 +63,7 @@ export function makeDelivery({ event, destination, fields, now }: Making) {
     claim_id: null,
     created_at: now,
     settled_at: null,
+    first_attempt: null,
   }
   return { delivery, publication }
 }

@@ -94,6 +94,16 @@ test('where that does not come to an end, others wait for a second in all, and t
   expect(sizes.at(-1)).toBe(EVENTS_AT_ONCE)
 })
 
+test('it is waited for as well where it was the smaller part: else a part of every event would be left behind it', async () => {
+  const { next, sends, now } = sending({ isBehind: true, room: 5_000 })
+  const began = now()
+  await next(1, { perEvent: 1_000, left: 200, leftToQuick: 200 })
+  expect(now() - began).toBe(BATCH_MS + 250)
+  sends.isBehind = false
+  await next(1, { perEvent: 1_000, left: 200, leftToQuick: 200 })
+  expect(now() - began).toBe(2 * BATCH_MS + 250)
+})
+
 test('where most of what is left is for slow ones, nobody waits for the quick', async () => {
   const { next } = sending({ isBehind: true })
   const sizes: number[] = []

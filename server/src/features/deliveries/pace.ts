@@ -62,7 +62,7 @@ export class Pace {
   async next({ events, kept, left, leftToQuick }: FanOut): Promise<number> {
     this.#perEvent = Math.max(1, Math.ceil((kept + left) / events))
     const wasLeft = left > kept
-    const isSoonGone = wasLeft && leftToQuick > left / 2 && (await this.#untilGone())
+    const isSoonGone = leftToQuick > left / 2 && (await this.#untilGone())
     if (isSoonGone) this.#stuck = 0
     else if (this.#stuck <= FEW_MOST) await this.#untilRoom(wasLeft)
     if (this.#isMoving()) this.#stuck = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { wireOf } from '../../contract/event-kinds.ts'
 import type { EventHead } from '../events/index.ts'
-import { makePayload, payloadBytes, payloadOf } from './payload.ts'
+import { makePayload, type PayloadParts, payloadBytes, payloadOf, shortened, whole } from './payload.ts'
 
 const KIND = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
 const ODD = '"\\\n\u2028\u0001 Zoë 🎁 </script>'
@@ -29,7 +29,7 @@ const webhook = {
   event_name: null,
 } as const
 
-test.each([
+const CASES: [string, EventHead, PayloadParts['destination']][] = [
   ['as usual', newEvent(), webhook],
   [
     'names that need escapes',
@@ -44,7 +44,9 @@ test.each([
   ['a name of its own for the event', newEvent(), { ...webhook, event_name: ODD }],
   ['an empty one', newEvent(), { ...webhook, event_name: '' }],
   ['another address, later', newEvent(), { ...webhook, target_url: `https://hooks.example/${ODD}` }],
-])('the bytes are the JSON of these fields, in this order: %s', (_, event, destination) => {
+]
+
+test.each(CASES)('the bytes are the JSON of these fields, in this order: %s', (_, event, destination) => {
   const parts = makePayload({ deliveryId: 'whs_1', event, destination })
   const { key_name, key_app_id } = event
   expect(payloadOf(parts, '{"a":1}')).toBe(
@@ -68,6 +70,30 @@ test.each([
       },
     }),
   )
+})
+
+test.each(CASES)('shortened and made whole they are the same: %s', (_, event, destination) => {
+  const made = makePayload({ deliveryId: 'whs_1', event, destination })
+  const short = shortened(destination)
+  expect(short.head.length + short.tail.length).toBeLessThan((made.head.length + made.tail.length) / 2)
+  // Another event and another state of the destination come in between.
+  makePayload({
+    deliveryId: 'whs_2',
+    event: newEvent({ id: 'evcus_2' }),
+    destination: { ...destination, target_url: '' },
+  })
+  expect(whole({ id: 'whs_1', ...short }, event)).toEqual(made)
+  expect(whole({ id: 'whs_1', ...made }, event)).toEqual(made)
+})
+
+test('one with a publication is whole already', () => {
+  const made = makePayload({
+    deliveryId: 'whs_1',
+    event: newEvent(),
+    destination: webhook,
+    publication: '{"a":1}',
+  })
+  expect(whole({ id: 'whs_1', ...made }, newEvent())).toEqual(made)
 })
 
 test('as bytes they are the same, however long, from a text and from bytes', () => {

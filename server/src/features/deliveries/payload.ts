@@ -65,16 +65,43 @@ function said(destination: Destination): Said {
   return made
 }
 
+type Payload = Pick<DeliveryRow, 'head' | 'tail'>
+
 /** What surrounds the event's fields in the bytes that are sent; fixed here, once, for all attempts. */
-export function makePayload(parts: PayloadParts): Pick<DeliveryRow, 'head' | 'tail'> {
-  const { deliveryId, event, destination, publication } = parts
-  const { writtenAt, json } = told(event)
-  const { type, source } = said(destination)
+export function makePayload({ deliveryId, event, destination, publication }: PayloadParts): Payload {
   const published = publication === undefined ? '' : `,"publication":${publication}`
+  return surrounding(deliveryId, event, { ...said(destination), published })
+}
+
+interface Surrounding extends Pick<Said, 'type' | 'source'> {
+  readonly published: string
+}
+
+function surrounding(
+  deliveryId: string,
+  event: EventHead,
+  { type, source, published }: Surrounding,
+): Payload {
+  const { writtenAt, json } = told(event)
   return {
     head: `{"id":"${deliveryId}","project_id":"${event.project_id}","created_at":"${writtenAt}","type":${type ?? `"${event.kind}"`},"data":`,
     tail: `${published}},"source":${source},"event":${json}}`,
   }
+}
+
+/**
+ * What is kept of one that is delivered, without a publication: most are never sent again, and what is the same in all of an
+ * event's need not be stored with each. In `head` its own name for the event, or null; in `tail` what it was.
+ */
+export function shortened(destination: Destination): Payload {
+  const { type, source } = said(destination)
+  return { head: type ?? 'null', tail: source }
+}
+
+/** The same, byte for byte, as before it was shortened. A whole tail begins with a brace that closes, or a comma. */
+export function whole({ id, head, tail }: Payload & { readonly id: string }, event: EventHead): Payload {
+  if (!tail.startsWith('{')) return { head, tail }
+  return surrounding(id, event, { type: head === 'null' ? null : head, source: tail, published: '' })
 }
 
 /** The exact bytes: the event's fields lie between head and tail, without the brace that `tail` closes. */

@@ -153,10 +153,11 @@ export class Shares {
     this.#known.get(destination.id)!.durationMs = GAVE_UP_MS
   }
 
-  /** Whether it takes all that it gets: what is left of it in the store is soon gone. */
+  /** Whether it takes all that it gets, as far as is known: what is left of it in the store is soon gone. */
   isQuick({ id }: DestinationId): boolean {
     const known = this.#known.get(id)
-    return known !== undefined && !known.limited && aheadOf(known) === AHEAD_MOST
+    if (!known || known.durationMs === 0) return true
+    return !known.limited && aheadOf({ share: SHARE_MOST, durationMs: known.durationMs }) === AHEAD_MOST
   }
 
   mayBegin({ id }: DestinationId): boolean {
@@ -235,7 +236,7 @@ function mayWait(known: Known): number {
   return known.durationMs === 0 ? HELD_AT_FIRST - SHARE_AT_FIRST : 0
 }
 
-function aheadOf({ share, durationMs }: Known): number {
+function aheadOf({ share, durationMs }: Pick<Known, 'share' | 'durationMs'>): number {
   if (share < SHARE_MOST) return 0
   return Math.min(AHEAD_MOST, Math.floor((share * AHEAD_MS) / Math.max(durationMs, 1)))
 }

@@ -10,7 +10,7 @@ import { type DestinationRow, eventsOf, findDestination, openSecrets } from '../
 import type { DeliveryRow } from './delivery.ts'
 import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import { fixedBytes, makeDelivery } from './make-delivery.ts'
-import { payloadOf } from './payload.ts'
+import { payloadOf, whole } from './payload.ts'
 import { fieldsOf } from './publication.ts'
 import { ownHeaders } from './send-delivery.ts'
 
@@ -61,7 +61,7 @@ interface Signing {
 }
 
 function signed(secrets: readonly string[], { event, delivery, nowMs }: Signing): SignedEvent {
-  const body = payloadOf(delivery, event.data)
+  const body = payloadOf(whole(delivery, event), event.data)
   const send = { deliveryId: delivery.id, kind: event.kind, attempt: delivery.attempts_made + 1, nowMs }
   return { headers: ownHeaders(send, secrets, Buffer.from(body)), body }
 }

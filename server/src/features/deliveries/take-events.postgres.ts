@@ -1,7 +1,7 @@
 import { byKey, type SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
-import { LEASE_MS } from './exchange.ts'
-import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
+import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
+import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
 
 const nextQueue = (after: string) => `
   select destination_id, next_attempt_at as due from deliveries
@@ -10,7 +10,8 @@ const nextQueue = (after: string) => `
 
 /**
  * What another worker holds is left out. Joined, sooner or later each would be compared with each: so by lists, and one by
- * one. What belongs to all of them comes with one.
+ * one. All of it is one row, a column a list: as rows it took the driver three times as long to read, and lists of columns take
+ * PostgreSQL half as long to make as lists of rows. All lists have the order in which the events were found.
  */
 const TAKE = `
 with recursive clock as materialized (select jeton_now() as now),
@@ -32,22 +33,28 @@ queues(project_id, destination_id, due) as (
   union all
   select q.project_id, n.destination_id, n.due from queues q cross join lateral (${nextQueue('q')}) n
 ),
-common as materialized (
-  select (select now from clock) as now,
-    (select json_agg(json_build_array(${LIVE_COLUMNS.map((name) => `d.${name}`).join(', ')})) from destinations d
-     where d.project_id = any(array(select project_id from projects)) and d.deleted_at is null) as destinations,
-    (select json_agg(destination_id) from queues where due <= (select now from clock)) as behind
+found as (
+  select e.* from taken t cross join lateral (
+    select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data else '' end as told
+    from events where project_id = t.project_id and ${byKey('t.event_id')}
+  ) e
 )
-select case when t.event_id = (select min(event_id) from taken) then (select to_json(c) from common c) end as common, e.*
-from taken t left join lateral (
-  select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data end as data
-  from events where project_id = t.project_id and ${byKey('t.event_id')}
-) e on true`
+select (select now from clock) as now,
+  (select json_agg(json_build_array(${LIVE_COLUMNS.map((name) => `d.${name}`).join(', ')})) from destinations d
+   where d.project_id = any(array(select project_id from projects)) and d.deleted_at is null) as destinations,
+  (select json_agg(destination_id) from queues where due <= (select now from clock)) as behind,
+  ${EVENT_COLUMNS.map((name) => `json_agg(${name}) as ${name}`).join(', ')},
+  string_agg(told, '') as told, json_agg(octet_length(told)) as lengths
+from found`
 
-type Common = Pick<TakenValues, 'now'> & {
+type Columns = Record<(typeof EVENT_COLUMNS)[number], readonly (string | number | null)[]>
+type Row = Pick<TakenValues, 'now'> & {
   readonly [Name in 'destinations' | 'behind']: TakenValues[Name] | null
-}
-type Row = Record<string, string | number | null> & { readonly common: Common | null }
+} & (
+    | (Columns & { readonly told: string; readonly lengths: readonly number[] })
+    // Of nothing there is no list.
+    | { readonly told: null }
+  )
 
 export async function takeEventsOnPostgres(
   sql: SqlConnection,
@@ -58,30 +65,19 @@ export async function takeEventsOnPostgres(
   const taking = sql.send<Row>(TAKE, [claimId, from, most])
   for (const one of await Promise.allSettled([...begun, taking, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
-  const rows = await taking
-  const common = rows.find((row) => row.common !== null)?.common
-  const events = rows.filter(({ id }) => id !== null).sort(byAge)
-  return {
-    now: common?.now ?? 0,
-    events: events.map((row) => EVENT_COLUMNS.map((name) => row[name]!)),
-    told: toldIn(events.map(({ data }) => (data ?? '') as string)),
-    destinations: common?.destinations ?? [],
-    behind: common?.behind ?? [],
-  }
+  const row = (await taking)[0]!
+  const { now, destinations, behind } = row
+  const common = { now, destinations: destinations ?? [], behind: behind ?? [] }
+  if (row.told === null) return { ...common, events: [], told: { bytes: Buffer.alloc(0), ends: [] } }
+  return { ...common, events: eventsIn(row), told: toldIn(row.told, row.lengths) }
 }
+
+const eventsIn = (columns: Columns): TakenValues['events'] =>
+  columns.id.map((_, i) => EVENT_COLUMNS.map((name) => columns[name][i]!))
 
 /** Bytes, outside of what the collector has to move while they wait. */
-function toldIn(texts: readonly string[]): TakenValues['told'] {
-  const lengths = texts.map((text) => Buffer.byteLength(text))
-  const bytes = Buffer.allocUnsafeSlow(lengths.reduce((sum, length) => sum + length, 0))
+function toldIn(told: string, lengths: readonly number[]): TakenValues['told'] {
   const ends: number[] = []
-  for (const text of texts) ends.push((ends.at(-1) ?? 0) + bytes.write(text, ends.at(-1) ?? 0))
-  return { bytes, ends }
-}
-
-const KEY = ['created_at', 'project_id', 'id']
-
-function byAge(a: Row, b: Row): number {
-  for (const name of KEY) if (a[name] !== b[name]) return a[name]! < b[name]! ? -1 : 1
-  return 0
+  for (const length of lengths) ends.push((ends.at(-1) ?? 0) + length)
+  return { bytes: Buffer.from(told), ends }
 }

@@ -1,7 +1,7 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import { LEASE_MS } from './exchange.ts'
+import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
 import { nextInProject } from './exchange-batch.sqlite.ts'
-import { EVENT_COLUMNS, LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type TakingAt } from './taken-events.ts'
+import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type TakingAt } from './taken-events.ts'
 
 /** A lease that lies further ahead than any can was given before the clock was set back: it is over. */
 const IS_FREE = 'w.created_at >= ? and (free_at <= ? or free_at > ?)'

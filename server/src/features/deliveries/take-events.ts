@@ -2,9 +2,9 @@ import type { Database } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
 import type { EventHead } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
+import { EVENT_COLUMNS } from './exchange.ts'
 import { takeEventsOnPostgres } from './take-events.postgres.ts'
 import {
-  EVENT_COLUMNS,
   LIVE_COLUMNS,
   type TakenEvents,
   type TakenValues,
@@ -28,9 +28,11 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
   return {
     now,
     behind,
-    events: taken.events.map((values, i) =>
-      Object.assign(rowOf<EventHead>(EVENT_COLUMNS, values), { data: toldBy(taken.told, i) }),
-    ),
+    events: taken.events
+      .map((values, i) =>
+        Object.assign(rowOf<EventHead>(EVENT_COLUMNS, values), { data: toldBy(taken.told, i) }),
+      )
+      .sort(byAge),
     destinations: taken.destinations.map((values) => rowOf<DestinationRow>(LIVE_COLUMNS, values)),
   }
 }
@@ -38,6 +40,14 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
 function toldBy(told: Told, i: number): Uint8Array | null {
   const [from, to] = [told.ends[i - 1] ?? 0, told.ends[i]!]
   return to > from ? told.bytes.subarray(from, to) : null
+}
+
+/** As they wait. */
+const QUEUE_ORDER = ['created_at', 'project_id', 'id'] as const
+
+function byAge(a: EventHead, b: EventHead): number {
+  for (const name of QUEUE_ORDER) if (a[name] !== b[name]) return a[name] < b[name] ? -1 : 1
+  return 0
 }
 
 function rowOf<Row>(columns: readonly string[], values: readonly unknown[]): Row {

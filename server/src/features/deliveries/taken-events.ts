@@ -1,4 +1,4 @@
-import type { EventHead, WaitingEvent } from '../events/index.ts'
+import type { WaitingEvent } from '../events/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
 import { DESTINATION_COLUMNS } from './exchange.ts'
 
@@ -47,8 +47,4 @@ export interface Told {
   readonly ends: readonly number[]
 }
 
-export const EVENT_COLUMNS = [
-  ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),
-  ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
-] as const satisfies readonly (keyof EventHead)[]
 export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips']
