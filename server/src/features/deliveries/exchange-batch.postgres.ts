@@ -15,18 +15,8 @@ import {
   type WrittenFirst,
 } from './exchange.ts'
 
-/** What was sent before it was written, each delivery with what holds its event. */
-interface Made {
-  readonly row: DeliveryRow
-  readonly held: string
-}
-
 /** An event, and which claim holds it. */
 const heldName = ({ event_id, claim_id }: WrittenFirst) => `${event_id} ${claim_id}`
-const madeIn = (first: WrittenFirst): Made[] => {
-  const held = heldName(first)
-  return first.deliveries.map((row) => ({ row, held }))
-}
 
 /** Ids, numbers and JSON, in which control characters are escaped: so two of those can part them. */
 const ROW = {
@@ -37,47 +27,54 @@ const ROW = {
 const [PARTS_AT, NOTHING] = ['\x1f', '\x1d']
 
 const namesOf = <Name extends string>(columns: Record<Name, string>) => Object.keys(columns) as Name[]
-const parted = (values: readonly (string | number | null)[]): string =>
-  values.map((value) => value ?? NOTHING).join(PARTS_AT)
+const parted = (values: readonly (string | number)[]): string => values.join(PARTS_AT)
 
 /** A column is one text: as JSON, quotes and all, a delivery took 12 µs to read, and this takes 3. */
-const columnsOf = (made: readonly Made[]): string[] => [
-  parted(made.map(({ held }) => held)),
-  ...namesOf(ROW).map((name) => parted(made.map(({ row }) => row[name]))),
-]
+const columnsOf = (firsts: readonly WrittenFirst[]): string[] => {
+  const rows = firsts.flatMap(({ deliveries }) => deliveries)
+  return namesOf(ROW).map((name) => parted(rows.map((row) => row[name] ?? NOTHING)))
+}
 
 /** The parameters before them name the events. */
 const FIRST_COLUMN = 4
-const READ = ['text', ...Object.values(ROW)].map(
-  (type, i) => `string_to_array($${FIRST_COLUMN + i}::text, e'\\x1f', e'\\x1d')::${type}[]`,
-)
-const READ_AS = ['held', ...namesOf(ROW)]
+const readAt = (at: number, type: string) => `string_to_array($${at}::text, e'\\x1f', e'\\x1d')::${type}[]`
+const COLUMNS = namesOf(ROW).join(', ')
+const READ = Object.values(ROW)
+  .map((type, i) => readAt(FIRST_COLUMN + i, type))
+  .join(', ')
+const HELD_COLUMN = FIRST_COLUMN + Object.keys(ROW).length
 
 /**
  * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
  * and not by a join: with a table that is full now and empty then, the planner would sooner or later compare each with each.
  */
-const writeFirsts = (ifThere: '' | 'on conflict do nothing') => `
-with held as (
+const RELEASED = `
   delete from waiting_events
   where created_at = any($1::bigint[]) and event_id = any($2::text[]) and event_id || ' ' || claim_id = any($3::text[])
-  returning event_id || ' ' || claim_id as name
-),
+  returning event_id || ' ' || claim_id as name`
+const INSERT = `insert into deliveries (${COLUMNS}, settled_at)
+  select ${COLUMNS}, case when status <> 'pending' then (select jeton_now()) end from made`
+
+/** Nobody else can hold it, nor have written it: where that is not so, this fails, and all is done anew with care. */
+const WRITE_FIRSTS = `
+with held as (${RELEASED}),
+made as (
+  select r.* from unnest(${READ}) as r(${COLUMNS})
+  where 1 / ((select count(*) from held) = cardinality($1::bigint[]))::int = 1
+)
+${INSERT}`
+const NOT_ALL_HELD = '22012'
+
+/** Should someone have, it must not stand in the way of all that is to be settled. To look first costs a quarter of the whole. */
+const WRITE_FIRSTS_WITH_CARE = `
+with held as (${RELEASED}),
 -- Looked up in one value: a join of the two would compare each with each.
 ours as materialized (select jsonb_object_agg(name, true) as events from held),
 made as (
-  select r.* from unnest(${READ.join(', ')}) as r(${READ_AS.join(', ')}), ours where ours.events ? r.held
+  select r.* from unnest(${READ}, ${readAt(HELD_COLUMN, 'text')}) as r(${COLUMNS}, held), ours
+  where ours.events ? r.held
 )
-insert into deliveries (${namesOf(ROW).join(', ')}, settled_at)
-select ${namesOf(ROW).join(', ')}, case when status <> 'pending' then jeton_now() end from made
-${ifThere}`
-
-/**
- * Nobody else can have written it; and should someone have, it must not stand in the way of all that is to be settled. To
- * look first costs a quarter of the whole, so that is done only then.
- */
-const WRITE_FIRSTS = writeFirsts('')
-const WRITE_FIRSTS_UNLESS_THERE = writeFirsts('on conflict do nothing')
+${INSERT} on conflict do nothing`
 
 /** By lists, like the events, with what belongs to each in one value: of a table that was empty in the morning a join would go through all. */
 const HELD = `d.project_id = any($1::text[]) and d.id = any($2::text[])
@@ -223,28 +220,30 @@ interface Taken extends Omit<Claimed, 'id'> {
 
 export async function exchangeOnPostgres(sql: SqlConnection, input: ExchangeInput): Promise<ExchangeOutput> {
   try {
-    return await exchangeOnce(sql, input, WRITE_FIRSTS)
+    return await exchangeOnce(sql, input, false)
   } catch (error) {
-    if (!(error instanceof UniqueConflict)) throw error
-    return exchangeOnce(sql, input, WRITE_FIRSTS_UNLESS_THERE)
+    const isForeign = error instanceof UniqueConflict || (error as { code?: unknown }).code === NOT_ALL_HELD
+    if (!isForeign) throw error
+    return exchangeOnce(sql, input, true)
   }
 }
 
 async function exchangeOnce(
   sql: SqlConnection,
   input: ExchangeInput,
-  writeAll: string,
+  withCare: boolean,
 ): Promise<ExchangeOutput> {
   const { firsts, settlements, givenBack, failing, recovered, claim } = input
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
   const writing =
     firsts.length > 0 &&
-    sql.send(writeAll, [
+    sql.send(withCare ? WRITE_FIRSTS_WITH_CARE : WRITE_FIRSTS, [
       firsts.map(({ created_at }) => created_at),
       firsts.map(({ event_id }) => event_id),
       firsts.map(heldName),
-      ...columnsOf(firsts.flatMap(madeIn)),
+      ...columnsOf(firsts),
+      ...(withCare ? [parted(firsts.flatMap((first) => first.deliveries.map(() => heldName(first))))] : []),
     ])
   const changes = [
     ...byId(settlements.map(packed)).map((parameters) => sql.send(SETTLE, parameters)),
