@@ -16,8 +16,8 @@ export interface DeliveryRow {
   status: StoredStatus
   /**
    * The bytes that are sent are `head`, the event's `data` without its closing brace, and `tail`: fixed when the
-   * delivery is made, and the event's fields stored once for all its destinations. Once it is delivered they are short, and
-   * tell only what the destination was: see `shortened`.
+   * delivery is made, and the event's fields stored once for all its destinations. Where it was delivered at once they are
+   * short, and tell only what the destination was: see `shortened`.
    */
   head: string
   tail: string
@@ -33,7 +33,7 @@ export interface DeliveryRow {
   created_at: number
   /** When it was delivered or exhausted. */
   settled_at: number | null
-  /** JSON of an `Attempt`, the first, of what was sent before it was written: most are never sent again. */
+  /** JSON of an `Attempt`, the first and most often the only one, of what was delivered before it was written. */
   first_attempt: string | null
 }
 

@@ -319,7 +319,10 @@ export class Dispatcher {
     return exchange(db, {
       now: clock.now(),
       firsts: firsts.map((first) => first.written()),
-      settlements: ended.map(({ settlement }) => settlement),
+      settlements: [
+        ...firsts.flatMap((first) => first.settlements()),
+        ...ended.map(({ settlement }) => settlement),
+      ],
       givenBack,
       ...fortunesOf(all),
       claim,

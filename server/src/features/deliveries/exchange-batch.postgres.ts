@@ -63,6 +63,7 @@ made as (
   where 1 / ((select count(*) from held) = cardinality($1::bigint[]))::int = 1
 )
 ${INSERT}`
+/** Division by zero. */
 const NOT_ALL_HELD = '22012'
 
 /** Should someone have, it must not stand in the way of all that is to be settled. To look first costs a quarter of the whole. */

@@ -1,6 +1,6 @@
 import type { DeliveryRow } from './delivery.ts'
 import type { Ended } from './ended.ts'
-import type { WrittenFirst } from './exchange.ts'
+import type { Settlement, WrittenFirst } from './exchange.ts'
 import { shortened } from './payload.ts'
 
 /**
@@ -77,18 +77,28 @@ export class First {
   written(): WrittenFirst {
     const deliveries = this.#deliveries.map((row) => {
       const ended = this.#ended.get(row.id)
-      return ended ? written(row, ended) : row
+      return ended && isDelivered(ended) ? delivered(row, ended) : row
     })
     return { ...this.#held, deliveries }
   }
+
+  /** What is written as on its way, and has ended: settled like all else, by the same exchange. */
+  settlements(): Settlement[] {
+    const settlements: Settlement[] = []
+    for (const ended of this.#ended.values()) if (!isDelivered(ended)) settlements.push(ended.settlement)
+    return settlements
+  }
 }
 
-function written(row: DeliveryRow, { settlement, destination }: Ended): DeliveryRow {
+const isDelivered = ({ settlement }: Ended): boolean => settlement.status === 'delivered'
+
+/** Whole and short. What is tried again is not: with every further attempt all that was ever answered would be written anew. */
+function delivered(row: DeliveryRow, { settlement, destination }: Ended): DeliveryRow {
   const { status, slot, first_attempt_at, next_attempt_at, attempt } = settlement
   return {
     ...row,
     ...{ status, slot, first_attempt_at, next_attempt_at, claim_id: null },
-    ...(status === 'delivered' && shortened(destination)),
+    ...shortened(destination),
     attempts_made: attempt.number,
     first_attempt: JSON.stringify(attempt),
   }
