@@ -12,6 +12,10 @@ export function heardStatements(postgres: PostgresDatabase) {
             texts.add(text)
             return connection.send(text, parameters)
           },
+          sendRaw(text, parameters) {
+            texts.add(text)
+            return connection.sendRaw(text, parameters)
+          },
         }),
       ),
   }

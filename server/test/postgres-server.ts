@@ -36,7 +36,7 @@ export interface PostgresServer {
 }
 
 interface Options {
-  /** Waits for the disk at every commit. Most tests need not survive a power cut of the machine. */
+  /** Waits for the disk at every commit, and has the memory that it gives itself. Most tests need not survive a power cut of the machine. */
   readonly durable?: boolean
 }
 
@@ -155,8 +155,7 @@ export async function startPostgres(options: Options = {}): Promise<PostgresServ
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=200',
-    'shared_buffers=32MB',
-    ...(options.durable ? [] : ['fsync=off', 'full_page_writes=off']),
+    ...(options.durable ? [] : ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB']),
   ]
   let child: ChildProcess | undefined
 

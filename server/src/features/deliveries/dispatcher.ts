@@ -8,6 +8,7 @@ import type { Ended } from './ended.ts'
 import { type Claim, type DestinationId, type ExchangeOutput, type GivenBack, LEASE_MS } from './exchange.ts'
 import { exchange } from './exchange-batch.ts'
 import { FIRST_MOST_MS, type First, FirstSends } from './first-sends.ts'
+import { sameDestination } from './known-destinations.ts'
 import { measureSends } from './measure-sends.ts'
 import { payloadBytes, whole } from './payload.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
@@ -332,7 +333,7 @@ export class Dispatcher {
   #begin({ deliveries, events, destinations }: ExchangeOutput, claimId: string): void {
     const { clock } = this.#deps
     const eventOf = new Map(events.map((event) => [event.id, event]))
-    const destinationOf = new Map(destinations.map((destination) => [destination.id, destination]))
+    const destinationOf = new Map(destinations.map((row) => [row.id, sameDestination(row)]))
     let longest = 0
     for (const delivery of deliveries) {
       const event = eventOf.get(delivery.event_id)

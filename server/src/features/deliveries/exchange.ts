@@ -90,24 +90,12 @@ export const EVENT_COLUMNS = [
   ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
 ] as const satisfies readonly (keyof EventHead)[]
 
-/** Everything that sending needs; `skips` may be long, and it does not. */
+/** Everything that sending needs, and who wants what; `skips` may be long, and belongs to the fan-out alone. */
 export const DESTINATION_COLUMNS = [
-  ...[
-    'project_id',
-    'id',
-    'kind',
-    'name',
-    'campaign_id',
-    'event_name',
-    'headers',
-    'target_url',
-    'events',
-    'active',
-  ],
-  ...['disabled_reason', 'description', 'secret', 'secret_last4', 'previous_secret', 'previous_until'],
-  ...['failing_since', 'released_at', 'created_at', 'updated_at', 'deleted_at'],
-]
-export type ClaimedDestination = Omit<DestinationRow, 'skips'>
+  ...(['project_id', 'id', 'kind', 'campaign_id', 'event_name', 'headers', 'target_url', 'events'] as const),
+  ...(['active', 'secret', 'previous_secret', 'previous_until', 'failing_since'] as const),
+] as const satisfies readonly (keyof DestinationRow)[]
+export type ClaimedDestination = Readonly<Pick<DestinationRow, (typeof DESTINATION_COLUMNS)[number]>>
 
 export interface ExchangeOutput {
   readonly now: number

@@ -1,9 +1,8 @@
 import type { Reader } from '../../platform/database/index.ts'
 import { type EventData, findEvent, type WaitingEvent } from '../events/index.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
 import type { Dispatcher, Kept } from './dispatcher.ts'
-import { LEASE_MS } from './exchange.ts'
+import { type ClaimedDestination, LEASE_MS } from './exchange.ts'
 import type { FannedOut } from './fan-out-message.ts'
 import { First } from './first-sends.ts'
 import { makeDelivery, subscribersIn } from './make-delivery.ts'
@@ -70,7 +69,7 @@ export class FanOutBatch {
 
   #fanOut(
     event: WaitingEvent,
-    destinations: readonly DestinationRow[],
+    destinations: readonly ClaimedDestination[],
     fields: Fields | undefined,
   ): FannedOut {
     const deliveries: DeliveryRow[] = []
@@ -95,7 +94,7 @@ export class FanOutBatch {
     return new First({ project_id, event_id, created_at, claim_id: this.#claimId }, deliveries)
   }
 
-  #keepPlace(event: WaitingEvent, destination: DestinationRow, delivery: DeliveryRow): Kept | undefined {
+  #keepPlace(event: WaitingEvent, destination: ClaimedDestination, delivery: DeliveryRow): Kept | undefined {
     // Held, until it is enabled.
     if (destination.active !== 1) return undefined
     const mayPass = hasData(event) && !this.#behind.has(destination.id)

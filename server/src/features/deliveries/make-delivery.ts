@@ -2,30 +2,35 @@ import type { EventKind } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { digestOf, newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import type { EventHead } from '../events/index.ts'
-import { type DestinationRow, eventsOf } from '../webhooks/index.ts'
+import { eventsOf } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
+import type { ClaimedDestination } from './exchange.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
 import { type Fields, makePublication } from './publication.ts'
+import type { LiveDestination } from './taken-events.ts'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
 /** Who existed when an event was written and wants its kind; disabled ones too, whose deliveries are held. */
-export function subscribersIn(destinations: readonly DestinationRow[]) {
-  const known = destinations.map((row) => ({
-    row,
-    kinds: eventsOf(row),
-    skips: row.skips === '[]' ? NOTHING : new Set<string>(JSON.parse(row.skips)),
+export function subscribersIn(live: readonly LiveDestination[]) {
+  // Most want the same.
+  const texts = new Set(live.map(({ destination }) => destination.events))
+  const kindsIn = new Map([...texts].map((events) => [events, eventsOf({ events })]))
+  const known = live.map(({ destination, skips }) => ({
+    destination,
+    kinds: kindsIn.get(destination.events)!,
+    skips: skips === '[]' ? NOTHING : new Set<string>(JSON.parse(skips)),
   }))
-  const byProject = Map.groupBy(known, ({ row }) => row.project_id)
-  return (event: EventHead): DestinationRow[] =>
+  const byProject = Map.groupBy(known, ({ destination }) => destination.project_id)
+  return (event: EventHead): ClaimedDestination[] =>
     (byProject.get(event.project_id) ?? [])
       .filter(
-        ({ row, kinds, skips }) =>
+        ({ destination, kinds, skips }) =>
           kinds.includes(event.kind as EventKind) &&
           !skips.has(event.id) &&
-          (row.kind === 'webhook' || row.campaign_id === event.campaign_id),
+          (destination.kind === 'webhook' || destination.campaign_id === event.campaign_id),
       )
-      .map(({ row }) => row)
+      .map(({ destination }) => destination)
 }
 
 interface Making {

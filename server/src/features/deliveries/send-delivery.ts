@@ -10,7 +10,6 @@ import type { Vault } from '../../platform/encryption.ts'
 import type { Answer, Sender } from '../../platform/outbound/index.ts'
 import { openHeaders, openSecrets } from '../webhooks/index.ts'
 import type { ClaimedDestination } from './exchange.ts'
-import { rememberOpened } from './opened-values.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
 
@@ -69,13 +68,28 @@ interface Opened {
 
 const NONE: Headers = {}
 
+interface Remembered extends Opened {
+  readonly vault: Vault
+  readonly destination: ClaimedDestination
+  /** Until then the secret before the present one signs as well. */
+  readonly until: number
+}
+
+/** For about as many destinations as are sent to at a time: decrypting for every send is waste. */
+const REMEMBERED = 2_000
+const remembered = new Map<string, Remembered>()
+
 function openedFor(vault: Vault, { destination, nowMs }: OutgoingDelivery): Opened | Problem {
-  const remembering = rememberOpened(vault)
+  const known = remembered.get(destination.id)
+  if (known?.destination === destination && known.vault === vault && nowMs < known.until) return known
   try {
-    return {
-      secrets: openSecrets(remembering, destination, nowMs),
-      extra: destination.headers === '{}' ? NONE : openHeaders(remembering, destination),
-    }
+    const secrets = openSecrets(vault, destination, nowMs)
+    const extra = destination.headers === '{}' ? NONE : openHeaders(vault, destination)
+    const until = secrets.length > 1 ? destination.previous_until! : Number.POSITIVE_INFINITY
+    if (!known && remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!)
+    const opened = { vault, destination, secrets, extra, until }
+    remembered.set(destination.id, opened)
+    return opened
   } catch (error) {
     if (error instanceof Problem) return error
     throw error

@@ -1,7 +1,7 @@
 import { byKey, type SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
 import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
-import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
+import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking, type Value } from './taken-events.ts'
 
 const nextQueue = (after: string) => `
   select destination_id, next_attempt_at as due from deliveries
@@ -39,22 +39,12 @@ found as (
     from events where project_id = t.project_id and ${byKey('t.event_id')}
   ) e
 )
-select (select now from clock) as now,
+select (select now from clock),
   (select json_agg(json_build_array(${LIVE_COLUMNS.map((name) => `d.${name}`).join(', ')})) from destinations d
-   where d.project_id = any(array(select project_id from projects)) and d.deleted_at is null) as destinations,
-  (select json_agg(destination_id) from queues where due <= (select now from clock)) as behind,
-  ${EVENT_COLUMNS.map((name) => `json_agg(${name}) as ${name}`).join(', ')},
-  string_agg(told, '') as told, json_agg(octet_length(told)) as lengths
+   where d.project_id = any(array(select project_id from projects)) and d.deleted_at is null),
+  (select json_agg(destination_id) from queues where due <= (select now from clock)),
+  json_agg(octet_length(told)), string_agg(told, ''), ${EVENT_COLUMNS.map((name) => `json_agg(${name})`).join(', ')}
 from found`
-
-type Columns = Record<(typeof EVENT_COLUMNS)[number], readonly (string | number | null)[]>
-type Row = Pick<TakenValues, 'now'> & {
-  readonly [Name in 'destinations' | 'behind']: TakenValues[Name] | null
-} & (
-    | (Columns & { readonly told: string; readonly lengths: readonly number[] })
-    // Of nothing there is no list.
-    | { readonly told: null }
-  )
 
 export async function takeEventsOnPostgres(
   sql: SqlConnection,
@@ -62,22 +52,29 @@ export async function takeEventsOnPostgres(
 ): Promise<TakenValues> {
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
   const begun = [sql.send('begin'), sql.send(PREPARE_FAN_OUT)]
-  const taking = sql.send<Row>(TAKE, [claimId, from, most])
+  const taking = sql.sendRaw(TAKE, [claimId, from, most])
   for (const one of await Promise.allSettled([...begun, taking, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason
-  const row = (await taking)[0]!
-  const { now, destinations, behind } = row
-  const common = { now, destinations: destinations ?? [], behind: behind ?? [] }
-  if (row.told === null) return { ...common, events: [], told: { bytes: Buffer.alloc(0), ends: [] } }
-  return { ...common, events: eventsIn(row), told: toldIn(row.told, row.lengths) }
+  const [now, destinations, behind, lengths, told, ...columns] = (await taking)[0]!
+  return {
+    now: Number(now),
+    destinations: listIn(destinations),
+    behind: listIn(behind),
+    events: eventsIn(columns.map(listIn<Value>)),
+    told: { bytes: told ?? NOTHING, ends: endsOf(listIn(lengths)) },
+  }
 }
 
-const eventsIn = (columns: Columns): TakenValues['events'] =>
-  columns.id.map((_, i) => EVENT_COLUMNS.map((name) => columns[name][i]!))
+const NOTHING = Buffer.alloc(0)
 
-/** Bytes, outside of what the collector has to move while they wait. */
-function toldIn(told: string, lengths: readonly number[]): TakenValues['told'] {
-  const ends: number[] = []
-  for (const length of lengths) ends.push((ends.at(-1) ?? 0) + length)
-  return { bytes: Buffer.from(told), ends }
+/** Of nothing there is no list. */
+const listIn = <T>(json: Buffer | null | undefined): T[] => (json ? JSON.parse(json.toString()) : [])
+
+function eventsIn(columns: readonly (readonly Value[])[]): Value[][] {
+  return columns[0]!.map((_, i) => columns.map((column) => column[i]!))
+}
+
+function endsOf(lengths: readonly number[]): number[] {
+  let end = 0
+  return lengths.map((length) => (end += length))
 }

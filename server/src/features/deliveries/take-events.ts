@@ -1,11 +1,12 @@
 import type { Database } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
 import type { EventHead } from '../events/index.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
 import { EVENT_COLUMNS } from './exchange.ts'
+import { destinationOf } from './known-destinations.ts'
 import { takeEventsOnPostgres } from './take-events.postgres.ts'
 import {
-  LIVE_COLUMNS,
+  type LiveDestination,
+  rowOf,
   type TakenEvents,
   type TakenValues,
   type Taking,
@@ -33,9 +34,14 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
         Object.assign(rowOf<EventHead>(EVENT_COLUMNS, values), { data: toldBy(taken.told, i) }),
       )
       .sort(byAge),
-    destinations: taken.destinations.map((values) => rowOf<DestinationRow>(LIVE_COLUMNS, values)),
+    destinations: taken.destinations.map(liveDestination),
   }
 }
+
+const liveDestination = (values: TakenValues['destinations'][number]): LiveDestination => ({
+  destination: destinationOf(values),
+  skips: values.at(-1) as string,
+})
 
 function toldBy(told: Told, i: number): Uint8Array | null {
   const [from, to] = [told.ends[i - 1] ?? 0, told.ends[i]!]
@@ -48,10 +54,4 @@ const QUEUE_ORDER = ['created_at', 'project_id', 'id'] as const
 function byAge(a: EventHead, b: EventHead): number {
   for (const name of QUEUE_ORDER) if (a[name] !== b[name]) return a[name] < b[name] ? -1 : 1
   return 0
-}
-
-function rowOf<Row>(columns: readonly string[], values: readonly unknown[]): Row {
-  const row: Record<string, unknown> = {}
-  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
-  return row as Row
 }

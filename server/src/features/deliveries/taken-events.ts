@@ -1,6 +1,5 @@
 import type { WaitingEvent } from '../events/index.ts'
-import type { DestinationRow } from '../webhooks/index.ts'
-import { DESTINATION_COLUMNS } from './exchange.ts'
+import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
 
 /** What a longer event tells is read when it is sent, and not before. */
 export const SHORT_BYTES = 64 * 1024
@@ -22,12 +21,18 @@ export interface TakenEvents {
   /** Oldest first. */
   readonly events: readonly WaitingEvent[]
   /** Those of their projects that can still be sent to, enabled or not. */
-  readonly destinations: readonly DestinationRow[]
+  readonly destinations: readonly LiveDestination[]
   /** Destinations that have something to send which is due. */
   readonly behind: readonly string[]
 }
 
-type Value = string | number | null
+export interface LiveDestination {
+  readonly destination: ClaimedDestination
+  /** JSON: ids of events that it must not get. */
+  readonly skips: string
+}
+
+export type Value = string | number | null
 
 /** As it crosses from the store: rows as bare lists of values, in the order of their columns. */
 export interface TakenValues {
@@ -47,4 +52,11 @@ export interface Told {
   readonly ends: readonly number[]
 }
 
-export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips']
+export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips'] as const
+
+/** A row has no more than 16 columns: beyond that an object which gets them by name one after the other becomes a slow one. */
+export function rowOf<Row>(columns: readonly string[], values: readonly Value[]): Row {
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
+  return row as Row
+}

@@ -69,6 +69,8 @@ export interface SqliteDatabase extends Engine {
 export interface SqlConnection {
   /** One statement. Several may be on their way at once: they run in order, and one that fails fails those of its transaction. */
   send<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
+  /** The same, with values as the server writes them, in the order of the columns: what is only passed on need not become a text. */
+  sendRaw(text: string, parameters?: readonly unknown[]): Promise<readonly (readonly (Buffer | null)[])[]>
 }
 
 export interface PostgresDatabase extends Engine {

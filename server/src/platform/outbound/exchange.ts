@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { AnswerReader } from './answer-reader.ts'
+import type { Departures } from './departures.ts'
 import { sendFailureWords } from './failure-words.ts'
 import { Unreachable } from './guard.ts'
 import type { Line, Lines, LineUser } from './lines.ts'
@@ -31,6 +32,7 @@ export interface Answer {
 export interface ExchangeDeps {
   readonly lines: Lines
   readonly places: Places
+  readonly departures: Departures
   readonly clock: Clock
   readonly deadlineMs: number
 }
@@ -64,6 +66,8 @@ export class Exchange implements LineUser {
   #over = false
   /** Handed to a connection that is open. */
   #underWay = false
+  /** To be written at the end of this turn. */
+  #departs = false
   /** Null where the connection was there before. */
   #connectMs: number | null = null
 
@@ -78,8 +82,11 @@ export class Exchange implements LineUser {
     const { signal } = this.#outgoing
     signal?.addEventListener('abort', this.stop)
     if (signal?.aborted) this.stop()
-    else if (this.#takeLine()) this.#write()
-    else this.#open()
+    else if (this.#takeLine()) {
+      this.#underWay = true
+      this.#departs = true
+      this.#deps.departures.add(this)
+    } else this.#open()
   }
 
   #takeLine(): boolean {
@@ -96,14 +103,24 @@ export class Exchange implements LineUser {
     this.#write()
   }
 
+  depart(): void {
+    if (this.#departs && !this.#over) this.#write()
+  }
+
   #write(): void {
     const { place, length } = this.#outgoing.written
     this.#underWay = true
+    this.#departs = false
     this.#line!.socket!.write(place.subarray(0, length))
   }
 
   heard(bytes: Buffer): void {
     const answer = this.#answer
+    // Before anything was asked: a farewell, on a line that was idle.
+    if (this.#departs) {
+      this.lost(ENDED)
+      return
+    }
     try {
       answer.read(bytes)
     } catch (error) {
@@ -134,6 +151,7 @@ export class Exchange implements LineUser {
     else if (this.#mayTryAgain(error ?? ENDED)) {
       this.#deps.lines.drop(this.#line!)
       this.#underWay = false
+      this.#departs = false
       this.#open()
     } else this.#end(this.#failure(error ?? ENDED), error instanceof Unreachable)
   }

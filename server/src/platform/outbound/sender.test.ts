@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -265,5 +265,57 @@ describe('a send that is given up', () => {
     // A later send is served, and by then an earlier one would have been.
     await post(newSender(), urlOf(at))
     expect(at.connections()).toBe(1)
+  })
+})
+
+describe('a line that was idle', () => {
+  /** What happens to it just when it is used again, before anything is written; how often the request then came. */
+  async function usedWhen(happens: (socket: Socket) => unknown) {
+    let idle: Socket | undefined
+    const at = await receiver({
+      onConnection: (socket) => {
+        idle ??= socket
+      },
+      onRequest: (socket) => socket.write(content),
+    })
+    const sender = newSender()
+    await post(sender, urlOf(at, '/first'))
+    const answer = await new Promise((resolve) =>
+      setTimeout(() => {
+        happens(idle!)
+        resolve(post(sender, urlOf(at, '/second')))
+      }),
+    )
+    const times = at.received().split('POST /second').length - 1
+    return { answer, times, connections: at.connections() }
+  }
+
+  const well = { answer: { status: 200, body: 'ok', error: null }, times: 1, connections: 2 }
+
+  test('and is closed meanwhile costs a connection and nothing else', async () => {
+    expect(await usedWhen((socket) => socket.end())).toMatchObject(well)
+    expect(await usedWhen((socket) => socket.resetAndDestroy())).toMatchObject(well)
+  })
+
+  test('and says something before it was asked has not answered', async () => {
+    expect(await usedWhen((socket) => socket.write(answerOf('408 Request Timeout', 'late')))).toMatchObject(
+      well,
+    )
+    expect(await usedWhen((socket) => socket.end(answerOf('200 OK', 'never')))).toMatchObject(well)
+  })
+
+  test('is used again for one request after the other', async () => {
+    expect(await usedWhen(() => undefined)).toMatchObject({ ...well, connections: 1 })
+  })
+
+  test('and is to be used when everything is given up sends nothing', async () => {
+    const at = await receiver({ onRequest: (socket) => socket.write(content) })
+    const sender = newSender()
+    await post(sender, urlOf(at, '/first'))
+    const second = post(sender, urlOf(at, '/second'))
+    await sender.close()
+    expect((await second).error).toContain('stopped before an answer came')
+    await sleep(20)
+    expect(at.received()).not.toContain('/second')
   })
 })

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { createConnect } from './connect.ts'
+import { Departures } from './departures.ts'
 import { type Answer, Exchange, type OutboundRequest } from './exchange.ts'
 import { type FindAddresses, findAddressesBy } from './find-addresses.ts'
 import { Lines } from './lines.ts'
@@ -36,7 +37,7 @@ export function createSender(parts: SenderParts): Sender {
   const lines = new Lines(createConnect({ reach, find: lookup, ca, clock }), clock)
   const underWay = new UnderWay(deadlineMs)
   const places = new Places()
-  const deps = { lines, places, clock, deadlineMs }
+  const deps = { lines, places, departures: new Departures(), clock, deadlineMs }
   const targets = new Targets()
   let closed = false
 

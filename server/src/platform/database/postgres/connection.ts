@@ -1,4 +1,4 @@
-import postgres, { type Row, type RowList, type Sql } from 'postgres'
+import postgres, { type PendingQuery, type Row, type RowList, type Sql } from 'postgres'
 import type { SqlConnection } from '../database.ts'
 import { StoreUnavailable } from '../database.ts'
 import { SILENCE_MS } from '../deadline.ts'
@@ -124,7 +124,8 @@ export class Connection implements SqlConnection {
     })
     this.#driver = driver
     try {
-      const [row] = await this.#answerTo('select pg_is_in_recovery() as is_standby', [], SILENCE_MS)
+      const asked = () => this.#query('select pg_is_in_recovery() as is_standby', []).execute()
+      const [row] = await this.#answer(asked, SILENCE_MS)
       if (row!.is_standby) throw new StoreUnavailable(`PostgreSQL: ${host.host}:${host.port} is a standby`)
       this.#hosts.served(host)
     } catch (error) {
@@ -139,22 +140,33 @@ export class Connection implements SqlConnection {
     parameters: readonly unknown[] = [],
     silenceMs = SILENCE_MS,
   ): Promise<RowList<Row[]> & readonly R[]> {
+    return (await this.#send(text, silenceMs, () => this.#query(text, parameters).execute())) as never
+  }
+
+  async sendRaw(text: string, parameters: readonly unknown[] = []): Promise<readonly (Buffer | null)[][]> {
+    return (await this.#send(text, SILENCE_MS, () => this.#query(text, parameters).raw().execute())) as never
+  }
+
+  async #send<T>(text: string, silenceMs: number, ask: () => Promise<T>): Promise<T> {
     if (this.#dead) throw new StoreUnavailable('PostgreSQL: the connection was closed.')
     this.#texts.add(text)
     try {
-      return (await this.#answerTo(text, parameters, silenceMs)) as never
+      return await this.#answer(ask, silenceMs)
     } catch (error) {
       if (isDisconnect((error as Error).cause)) this.#die()
       throw error
     }
   }
 
-  async #answerTo(text: string, parameters: readonly unknown[], silenceMs: number): Promise<RowList<Row[]>> {
+  #query(text: string, parameters: readonly unknown[]): PendingQuery<Row[]> {
     // What is asked again and again is planned once, also where it has no parameters; `begin` and `commit` have no plan.
     const simple = parameters.length === 0 && !text.startsWith('select ')
+    return this.#driver!.unsafe(text, parameters as never, { prepare: true, simple } as never)
+  }
+
+  async #answer<T>(ask: () => Promise<T>, silenceMs: number): Promise<T> {
     try {
-      const answer = this.#driver!.unsafe(text, parameters as never, { prepare: true, simple } as never)
-      return await this.#unlessSilent(answer.execute(), silenceMs)
+      return await this.#unlessSilent(ask(), silenceMs)
     } catch (error) {
       throw translate(error)
     }

@@ -1,0 +1,36 @@
+import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
+import { rowOf, type Value } from './taken-events.ts'
+
+/** For about as many destinations as are sent to at a time. */
+const KEPT = 2_000
+
+interface Known {
+  readonly values: readonly Value[]
+  readonly destination: ClaimedDestination
+}
+
+const known = new Map<string, Known>()
+const ID = DESTINATION_COLUMNS.indexOf('id')
+
+/**
+ * Destinations come with every batch, and are nearly always as they were: then it is the same object, by which its secrets, and
+ * all else that was made for it, are found again. Values behind those of its columns do not count.
+ */
+export function destinationOf(values: readonly Value[]): ClaimedDestination {
+  const id = values[ID] as string
+  const before = known.get(id)
+  if (before && isSame(before.values, values)) return before.destination
+  const destination = rowOf<ClaimedDestination>(DESTINATION_COLUMNS, values)
+  if (!before && known.size >= KEPT) known.delete(known.keys().next().value!)
+  known.set(id, { values, destination })
+  return destination
+}
+
+function isSame(some: readonly Value[], others: readonly Value[]): boolean {
+  for (let i = 0; i < DESTINATION_COLUMNS.length; i++) if (some[i] !== others[i]) return false
+  return true
+}
+
+/** The same for a row. */
+export const sameDestination = (row: ClaimedDestination): ClaimedDestination =>
+  destinationOf(DESTINATION_COLUMNS.map((name) => row[name]))
