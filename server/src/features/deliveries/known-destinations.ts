@@ -1,5 +1,5 @@
 import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
-import { rowOf, type Value } from './taken-events.ts'
+import { type LiveDestination, rowOf, type Value } from './taken-events.ts'
 
 /** For about as many destinations as are sent to at a time. */
 const KEPT = 2_000
@@ -34,3 +34,17 @@ function isSame(some: readonly Value[], others: readonly Value[]): boolean {
 /** The same for a row. */
 export const sameDestination = (row: ClaimedDestination): ClaimedDestination =>
   destinationOf(DESTINATION_COLUMNS.map((name) => row[name]))
+
+let last = { json: Buffer.alloc(0), live: [] as readonly LiveDestination[] }
+
+/** Those of a batch; where they are those of the batch before, it is the same list. */
+export function liveIn(json: Uint8Array): readonly LiveDestination[] {
+  if (!last.json.equals(json)) last = { json: Buffer.from(json), live: liveOf(json) }
+  return last.live
+}
+
+const liveOf = (json: Uint8Array): LiveDestination[] =>
+  (JSON.parse(new TextDecoder().decode(json)) as Value[][]).map((values) => ({
+    destination: destinationOf(values),
+    skips: values[DESTINATION_COLUMNS.length] as string,
+  }))

@@ -11,18 +11,24 @@ import type { LiveDestination } from './taken-events.ts'
 
 const NOTHING: ReadonlySet<string> = new Set()
 
+type Subscribers = (event: EventHead) => ClaimedDestination[]
+
+let last: { live: readonly LiveDestination[]; subscribers: Subscribers } | undefined
+
 /** Who existed when an event was written and wants its kind; disabled ones too, whose deliveries are held. */
-export function subscribersIn(live: readonly LiveDestination[]) {
-  // Most want the same.
-  const texts = new Set(live.map(({ destination }) => destination.events))
-  const kindsIn = new Map([...texts].map((events) => [events, eventsOf({ events })]))
+export function subscribersIn(live: readonly LiveDestination[]): Subscribers {
+  if (last?.live !== live) last = { live, subscribers: readSubscribers(live) }
+  return last.subscribers
+}
+
+function readSubscribers(live: readonly LiveDestination[]): Subscribers {
   const known = live.map(({ destination, skips }) => ({
     destination,
-    kinds: kindsIn.get(destination.events)!,
+    kinds: eventsOf(destination),
     skips: skips === '[]' ? NOTHING : new Set<string>(JSON.parse(skips)),
   }))
   const byProject = Map.groupBy(known, ({ destination }) => destination.project_id)
-  return (event: EventHead): ClaimedDestination[] =>
+  return (event) =>
     (byProject.get(event.project_id) ?? [])
       .filter(
         ({ destination, kinds, skips }) =>

@@ -58,7 +58,7 @@ export async function takeEventsOnPostgres(
   const [now, destinations, behind, lengths, told, ...columns] = (await taking)[0]!
   return {
     now: Number(now),
-    destinations: listIn(destinations),
+    destinations: destinations ?? NONE,
     behind: listIn(behind),
     events: eventsIn(columns.map(listIn<Value>)),
     told: { bytes: told ?? NOTHING, ends: endsOf(listIn(lengths)) },
@@ -66,6 +66,7 @@ export async function takeEventsOnPostgres(
 }
 
 const NOTHING = Buffer.alloc(0)
+const NONE = Buffer.from('[]')
 
 /** Of nothing there is no list. */
 const listIn = <T>(json: Buffer | null | undefined): T[] => (json ? JSON.parse(json.toString()) : [])

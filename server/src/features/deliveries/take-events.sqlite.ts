@@ -18,7 +18,8 @@ const FREE = `select ${EVENT_COLUMNS.map((name) => QUEUED[name] ?? `e.${name}`).
   where ${IS_FREE} order by w.created_at, w.project_id, w.event_id limit ?`
 const HOLD = `update waiting_events as w set claim_id = ?, free_at = ?
   where ${IS_FREE} and (created_at, project_id, event_id) <= (?, ?, ?)`
-const LIVE = `select ${LIVE_COLUMNS.join(', ')} from destinations where project_id = ? and deleted_at is null`
+const LIVE = `select count(*), cast(group_concat(json_array(${LIVE_COLUMNS.join(', ')})) as blob) from destinations
+  where project_id = ? and deleted_at is null`
 
 /** So much is read at once, beside the first of each: whoever wants to write waits meanwhile. */
 const BYTES_MOST = 4 * 1024 * 1024
@@ -43,30 +44,39 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
   const events: Values[] = []
   const told = new Parts()
   const projects = new Set<string>()
-  const destinations: Values[] = []
+  const destinations: Uint8Array[] = []
   const behind: string[] = []
-  let walked = 0
+  let [counted, walked] = [0, 0]
   let last: Key | undefined
   for (const row of free.iterate(...isFree, most)) {
     const values = row as never as [...Values, Uint8Array | null]
     const key = [values[CREATED_AT], values[PROJECT_ID], values[ID]] as Key
     const projectId = key[1]
     const isNew = !projects.has(projectId)
-    if (told.length > BYTES_MOST || (isNew && destinations.length + walked > DESTINATIONS_MOST)) break
+    if (told.length > BYTES_MOST || (isNew && counted + walked > DESTINATIONS_MOST)) break
     last = key
     if (values[KIND] === null) continue
     told.add(values.pop() as Uint8Array | null)
     events.push(values as Values)
     if (!isNew) continue
     projects.add(projectId)
-    for (const destination of live.all(projectId)) destinations.push(destination as never)
+    const [count, rows] = live.get(projectId) as never as [number, Uint8Array | null]
+    counted += count
+    if (rows) destinations.push(rows)
     for (const { id, due } of queuesIn(context, projectId)) {
       walked++
       if (due <= now) behind.push(id)
     }
   }
   if (last) context.prepare(HOLD).run(claimId, ends, ...isFree, ...last)
-  return { now, events, told: told.joined(), destinations, behind }
+  return { now, events, told: told.joined(), destinations: listOf(destinations), behind }
+}
+
+const [OPENS, PARTS, CLOSES] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
+
+function listOf(parts: readonly Uint8Array[]): Uint8Array {
+  const parted = parts.flatMap((part, i) => (i === 0 ? [part] : [PARTS, part]))
+  return new Uint8Array(Buffer.concat([OPENS, ...parted, CLOSES]))
 }
 
 class Parts {

@@ -2,10 +2,9 @@ import type { Database } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
 import type { EventHead } from '../events/index.ts'
 import { EVENT_COLUMNS } from './exchange.ts'
-import { destinationOf } from './known-destinations.ts'
+import { liveIn } from './known-destinations.ts'
 import { takeEventsOnPostgres } from './take-events.postgres.ts'
 import {
-  type LiveDestination,
   rowOf,
   type TakenEvents,
   type TakenValues,
@@ -34,14 +33,9 @@ export async function takeEvents(db: Database, taking: Taking): Promise<TakenEve
         Object.assign(rowOf<EventHead>(EVENT_COLUMNS, values), { data: toldBy(taken.told, i) }),
       )
       .sort(byAge),
-    destinations: taken.destinations.map(liveDestination),
+    destinations: liveIn(taken.destinations),
   }
 }
-
-const liveDestination = (values: TakenValues['destinations'][number]): LiveDestination => ({
-  destination: destinationOf(values),
-  skips: values.at(-1) as string,
-})
 
 function toldBy(told: Told, i: number): Uint8Array | null {
   const [from, to] = [told.ends[i - 1] ?? 0, told.ends[i]!]

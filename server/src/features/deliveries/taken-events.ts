@@ -39,7 +39,8 @@ export interface TakenValues {
   readonly now: number
   readonly events: readonly (readonly Value[])[]
   readonly told: Told
-  readonly destinations: readonly (readonly Value[])[]
+  /** JSON, in UTF-8: they are nearly always those of the batch before, and then need not be read. */
+  readonly destinations: Uint8Array
   readonly behind: readonly string[]
 }
 
