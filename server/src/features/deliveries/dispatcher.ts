@@ -340,7 +340,10 @@ export class Dispatcher {
       const destination = destinationOf.get(delivery.destination_id)
       // Removed between the claim and the reading: there is nothing left to send.
       if (!event || !destination) continue
-      const sending = { claimId, delivery: { ...delivery, ...whole(delivery, event) }, event, destination }
+      const sending = {
+        ...{ claimId, event, destination, first: undefined },
+        delivery: { ...delivery, ...whole(delivery, event) },
+      }
       const length = lengthOf(sending)
       longest = Math.max(longest, length)
       this.#bytesInFlight += length
@@ -358,7 +361,8 @@ export class Dispatcher {
 
   /** Where it has a place of its own, by a claim or by what has ended, that is used; any more there must be for anyone. */
   #beginWaiting(destination: DestinationId, hasPlace = false): void {
-    this.#giveBackLate(this.#deps.clock.monotonic(), [destination.id])
+    const now = this.#deps.clock.monotonic()
+    while (this.#waiting.isLate(destination.id, now)) this.#giveBack(this.#waiting.take(destination.id)!)
     let isOwn = hasPlace
     while (this.#waiting.has(destination.id) && this.#shares.mayBegin(destination)) {
       if (!isOwn && !this.#shares.mayGrow) {
@@ -383,14 +387,16 @@ export class Dispatcher {
   }
 
   /** What has waited until then for nothing is due again, for whoever has room. */
-  #giveBackLate(now: number, of?: readonly string[]): void {
-    for (const sending of this.#waiting.takeLate(now, of)) {
-      this.#shares.giveUp(sending.destination)
-      this.#bytesInFlight -= lengthOf(sending)
-      // What is given back must be there.
-      sending.first?.hurry()
-      this.#givenBack.push(givenBackOf(sending, this.#storeNow()))
-    }
+  #giveBackLate(now: number): void {
+    for (const sending of this.#waiting.takeLate(now)) this.#giveBack(sending)
+  }
+
+  #giveBack(sending: Sending): void {
+    this.#shares.giveUp(sending.destination)
+    this.#bytesInFlight -= lengthOf(sending)
+    // What is given back must be there.
+    sending.first?.hurry()
+    this.#givenBack.push(givenBackOf(sending, this.#storeNow()))
   }
 
   #storeNow = (): number => Math.round(this.#storeOffset! + this.#deps.clock.monotonic())
@@ -399,8 +405,9 @@ export class Dispatcher {
     const { delivery, event, destination, first } = sending
     first?.beginSend(this.#deps.clock.monotonic())
     const startedAt = this.#storeNow()
-    const result = await this.#deps
-      .send({
+    let result: SendResult
+    try {
+      result = await this.#deps.send({
         deliveryId: delivery.id,
         kind: event.kind,
         attempt: delivery.attempts_made + 1,
@@ -408,7 +415,9 @@ export class Dispatcher {
         destination,
         nowMs: startedAt,
       })
-      .catch((error) => this.#unsent(delivery.id, error))
+    } catch (error) {
+      result = this.#unsent(delivery.id, error)
+    }
     const now = this.#storeNow()
     this.#bytesInFlight -= lengthOf(sending)
     this.#measure(sending, result, now)

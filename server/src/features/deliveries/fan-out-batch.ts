@@ -83,7 +83,10 @@ export class FanOutBatch {
       if (publication) publications.push(publication)
     }
     const first = this.#firstOf(event, { deliveries, publications, kept })
-    for (const one of kept) this.#kept.push(first ? { ...one, sending: { ...one.sending, first } } : one)
+    for (const one of kept) {
+      one.sending.first = first ?? undefined
+      this.#kept.push(one)
+    }
     return { event, first, deliveries, publications }
   }
 
@@ -98,7 +101,9 @@ export class FanOutBatch {
     // Held, until it is enabled.
     if (destination.active !== 1) return undefined
     const mayPass = hasData(event) && !this.#behind.has(destination.id)
-    const kept = mayPass && this.#outlet?.keep({ claimId: this.#claimId, delivery, event, destination })
+    const kept =
+      mayPass &&
+      this.#outlet?.keep({ claimId: this.#claimId, delivery, event, destination, first: undefined })
     if (kept) {
       delivery.claim_id = this.#claimId
       delivery.next_attempt_at = this.#taken.now + LEASE_MS

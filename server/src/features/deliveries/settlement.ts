@@ -23,7 +23,7 @@ export interface Sending {
   readonly event: ClaimedEvent
   readonly destination: ClaimedDestination
   /** Where it is sent before it is written. */
-  readonly first?: First
+  first: First | undefined
 }
 
 /** In its place in the queue, where it has not been tried before. */
@@ -50,11 +50,17 @@ export function settled(
 ): Ended {
   const { delivery, destination, claimId } = sending
   const { outcome } = result
+  const place =
+    outcome === 'unsent' ? unsent(delivery, now) : followed(deps, delivery, { result, startedAt, now })
+  // Written out: this is done for every send, and to copy it takes several times as long.
   const settlement: Settlement = {
     project_id: delivery.project_id,
     id: delivery.id,
     claim_id: claimId,
-    ...(outcome === 'unsent' ? unsent(delivery, now) : followed(deps, delivery, { result, startedAt, now })),
+    status: place.status,
+    slot: place.slot,
+    first_attempt_at: place.first_attempt_at,
+    next_attempt_at: place.next_attempt_at,
     attempt: {
       number: delivery.attempts_made + 1,
       at: startedAt,

@@ -52,6 +52,8 @@ interface Known extends DestinationId {
   limited: boolean
   /** For how many claims it has had nothing to send. */
   idle: number
+  /** Something was sent to it since its place in the order was last looked at. */
+  begun: boolean
 }
 
 export type Place = 'in flight' | 'waiting'
@@ -91,7 +93,7 @@ export class Shares {
     let left = LIMITED_MOST - this.#limitedInFlight
     let aheadLeft = Math.max(0, WAITING_MOST - this.#waiting)
     const rooms: Room[] = []
-    for (const known of [...this.#known.values()]) {
+    for (const known of this.#inOrder()) {
       if (this.#isForgotten(known)) continue
       const ahead = Math.min(aheadOf(known), known.waiting + aheadLeft)
       aheadLeft -= Math.max(0, ahead - known.waiting)
@@ -108,9 +110,10 @@ export class Shares {
 
   begin(destination: DestinationId): void {
     const known = this.#of(destination)
-    this.#toTheEnd(known)
+    this.#known.set(known.id, known)
+    known.begun = true
     this.#count(known, 1)
-    this.#forgetIdle()
+    if (this.#known.size > KNOWN_MOST) this.#forgetIdle()
   }
 
   /** As many as a claim that is under way may bring. */
@@ -176,7 +179,7 @@ export class Shares {
   #of({ project_id, id }: DestinationId): Known {
     const known = this.#known.get(id)
     if (known) return known
-    const nothing = { inFlight: 0, waiting: 0, durationMs: 0, idle: 0 }
+    const nothing = { inFlight: 0, waiting: 0, durationMs: 0, idle: 0, begun: false }
     return { project_id, id, share: SHARE_AT_FIRST, limited: true, ...nothing }
   }
 
@@ -215,15 +218,23 @@ export class Shares {
     if (known.limited) this.#limitedInFlight += by
   }
 
-  /** The first ones of the map are those that have long had nothing. */
+  /**
+   * Those that have long had nothing come first. Put in order when it matters, and not with every send: a map that changes all the
+   * time leaves one table after the other to the collector.
+   */
+  #inOrder(): Known[] {
+    for (const known of [...this.#known.values()]) if (known.begun) this.#toTheEnd(known)
+    return [...this.#known.values()]
+  }
+
   #toTheEnd(known: Known): void {
+    known.begun = false
     this.#known.delete(known.id)
     this.#known.set(known.id, known)
   }
 
   #forgetIdle(): void {
-    if (this.#known.size <= KNOWN_MOST) return
-    for (const [id, { inFlight, waiting }] of this.#known) {
+    for (const { id, inFlight, waiting } of this.#inOrder()) {
       if (inFlight + waiting === 0) this.#known.delete(id)
       if (this.#known.size <= KNOWN_MOST / 2) return
     }

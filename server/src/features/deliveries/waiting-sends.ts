@@ -45,13 +45,16 @@ export class WaitingSends {
     return first.sending
   }
 
-  /** Takes those that have waited too long by then, of these destinations or of all. */
-  takeLate(now: number, ids: Iterable<string> = this.#byDestination.keys()): Sending[] {
+  /** Whether the next of a destination has waited too long by then. */
+  isLate(id: string, now: number): boolean {
+    const first = this.#byDestination.get(id)?.first
+    return first !== undefined && first.until <= now
+  }
+
+  /** Takes those that have waited too long by then. */
+  takeLate(now: number): Sending[] {
     const late: Sending[] = []
-    for (const id of ids) {
-      const queue = this.#byDestination.get(id)
-      while (queue?.first && queue.first.until <= now) late.push(this.take(id)!)
-    }
+    for (const id of this.#byDestination.keys()) while (this.isLate(id, now)) late.push(this.take(id)!)
     return late
   }
 }
