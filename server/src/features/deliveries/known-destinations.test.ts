@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
-import { destinationOf, sameDestination } from './known-destinations.ts'
+import { destinationOf, liveIn, sameDestination } from './known-destinations.ts'
 
 const row: ClaimedDestination = {
   ...{ project_id: 'proj_1', id: 'wh_1', kind: 'webhook', campaign_id: null, event_name: null },
@@ -27,4 +27,18 @@ test.each(DESTINATION_COLUMNS)('one whose %s has changed is another', (name) => 
 test('however many there are, few are remembered, and all are right', () => {
   for (let turn = 0; turn < 2; turn++)
     for (let i = 0; i < 5_000; i++) expect(sameDestination({ ...row, id: `wh_${i}` }).id).toBe(`wh_${i}`)
+})
+
+test('what a destination must not get is that of the batch, and the list that it came in is not kept', () => {
+  const batch = (skips: string) => liveIn(Buffer.from(JSON.stringify([[...valuesOf(row), skips]])))
+  const first = batch('["ev_1"]')
+  expect(first).toEqual([{ destination: row, skips: '["ev_1"]' }])
+  expect(batch('["ev_1"]')).toBe(first)
+  expect(batch('[]')).toEqual([{ destination: row, skips: '[]' }])
+  expect(batch('[]')[0]!.destination).toBe(first[0]!.destination)
+  const values = [...valuesOf({ ...row, id: 'wh_2' }), 'x'.repeat(300_000)]
+  const known = destinationOf(values)
+  const again = values.slice()
+  values.fill('other')
+  expect(destinationOf(again)).toBe(known)
 })

@@ -5,6 +5,7 @@ import { type LiveDestination, rowOf, type Value } from './taken-events.ts'
 const KEPT = 2_000
 
 interface Known {
+  /** Of its columns alone: `skips` may be long, and is gone from the store after a moment. */
   readonly values: readonly Value[]
   readonly destination: ClaimedDestination
 }
@@ -22,7 +23,7 @@ export function destinationOf(values: readonly Value[]): ClaimedDestination {
   if (before && isSame(before.values, values)) return before.destination
   const destination = rowOf<ClaimedDestination>(DESTINATION_COLUMNS, values)
   if (!before && known.size >= KEPT) known.delete(known.keys().next().value!)
-  known.set(id, { values, destination })
+  known.set(id, { values: values.slice(0, DESTINATION_COLUMNS.length), destination })
   return destination
 }
 

@@ -79,6 +79,28 @@ describe('what is sent', () => {
     expect(second!['x-jeton-attempt']).toBe('2')
   })
 
+  test('carries as many signatures as secrets count at the time, whichever way the clock goes', async () => {
+    const { row } = made({ previousUntil: NOW })
+    for (const nowMs of [NOW - 1, NOW - 1, NOW, NOW + 9, NOW - 1, NOW]) await send(row, { nowMs })
+    const counts = receiver.received.map(
+      ({ headers }) => String(headers['webhook-signature']).split(' ').length,
+    )
+    expect(counts).toEqual([2, 2, 1, 1, 2, 1])
+  })
+
+  test('is signed by the secret of the time, also where it was another a moment ago', async () => {
+    const [{ row, secret }, other] = [made(), made()]
+    const changed = { ...row, secret: other.row.secret, id: other.row.id }
+    for (const destination of [row, changed, row]) await send(destination)
+    const timestamp = Math.floor(NOW / 1000)
+    const by = (one: string) => standardSignature([one], { id: 'whs_1', timestamp, body: Buffer.from(BODY) })
+    expect(receiver.received.map(({ headers }) => headers['webhook-signature'])).toEqual([
+      by(secret),
+      by(other.secret),
+      by(secret),
+    ])
+  })
+
   test('carries both signatures while two secrets count, the new one first, and only the new one afterwards', async () => {
     const { row, secret, previousSecret } = made({ previousUntil: NOW + 1 })
     await send(row)

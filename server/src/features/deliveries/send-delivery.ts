@@ -70,31 +70,38 @@ const NONE: Headers = {}
 
 interface Remembered extends Opened {
   readonly vault: Vault
-  readonly destination: ClaimedDestination
-  /** Until then the secret before the present one signs as well. */
+  /** From and until then the same secrets sign. */
+  readonly from: number
   readonly until: number
 }
 
-/** For about as many destinations as are sent to at a time: decrypting for every send is waste. */
-const REMEMBERED = 2_000
-const remembered = new Map<string, Remembered>()
+/** By the object, which is the same as long as the destination is: decrypting for every send is waste. */
+const remembered = new WeakMap<ClaimedDestination, Remembered>()
 
 function openedFor(vault: Vault, { destination, nowMs }: OutgoingDelivery): Opened | Problem {
-  const known = remembered.get(destination.id)
-  if (known?.destination === destination && known.vault === vault && nowMs < known.until) return known
+  const known = remembered.get(destination)
+  if (known?.vault === vault && nowMs >= known.from && nowMs < known.until) return known
   try {
     const secrets = openSecrets(vault, destination, nowMs)
     const extra = destination.headers === '{}' ? NONE : openHeaders(vault, destination)
-    const until = secrets.length > 1 ? destination.previous_until! : Number.POSITIVE_INFINITY
-    if (!known && remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!)
-    const opened = { vault, destination, secrets, extra, until }
-    remembered.set(destination.id, opened)
+    const change = destination.previous_secret === null ? NEVER : (destination.previous_until ?? 0)
+    const isBefore = secrets.length > 1
+    const opened = {
+      vault,
+      secrets,
+      extra,
+      from: isBefore ? NEVER : change,
+      until: isBefore ? change : Number.POSITIVE_INFINITY,
+    }
+    remembered.set(destination, opened)
     return opened
   } catch (error) {
     if (error instanceof Problem) return error
     throw error
   }
 }
+
+const NEVER = Number.NEGATIVE_INFINITY
 
 const notSent = ({ message }: Problem): SendResult => ({
   durationMs: 0,

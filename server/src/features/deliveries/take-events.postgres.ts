@@ -61,12 +61,16 @@ export async function takeEventsOnPostgres(
     destinations: destinations ?? NONE,
     behind: listIn(behind),
     events: eventsIn(columns.map(listIn<Value>)),
-    told: { bytes: told ?? NOTHING, ends: endsOf(listIn(lengths)) },
+    told: { bytes: ownBytes(told ?? NOTHING), ends: endsOf(listIn(lengths)) },
   }
 }
 
 const NOTHING = Buffer.alloc(0)
 const NONE = Buffer.from('[]')
+
+/** It lies in the whole answer, which an event that waits would keep in memory: not where most of that is something else. */
+const ownBytes = (bytes: Buffer): Buffer =>
+  bytes.length * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes
 
 /** Of nothing there is no list. */
 const listIn = <T>(json: Buffer | null | undefined): T[] => (json ? JSON.parse(json.toString()) : [])
