@@ -39,8 +39,8 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
     return statement
   }
   const [free, live] = [listed(FREE), listed(LIVE)]
-  const ends = now + LEASE_MS
-  const isFree = [from, now, ends + LEASE_MS] as const
+  const leaseEnds = now + LEASE_MS
+  const isFree = [from, now, leaseEnds + LEASE_MS] as const
   const events: Values[] = []
   const told = new Parts()
   const projects = new Set<string>()
@@ -68,31 +68,47 @@ export function run(context: ProgramContext, { claimId, now, from, most }: Takin
       if (due <= now) behind.push(id)
     }
   }
-  if (last) context.prepare(HOLD).run(claimId, ends, ...isFree, ...last)
-  return { now, events, told: told.joined(), destinations: listOf(destinations), behind }
+  if (last) context.prepare(HOLD).run(claimId, leaseEnds, ...isFree, ...last)
+  const { move } = context
+  return {
+    ...{ now, events, behind },
+    told: { bytes: move(told.joined()), ends: told.ends },
+    destinations: move(listOf(destinations)),
+  }
 }
 
 const [OPENS, PARTS, CLOSES] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
-function listOf(parts: readonly Uint8Array[]): Uint8Array {
-  const parted = parts.flatMap((part, i) => (i === 0 ? [part] : [PARTS, part]))
-  return new Uint8Array(Buffer.concat([OPENS, ...parted, CLOSES]))
-}
+const listOf = (parts: readonly Uint8Array[]) =>
+  joined([OPENS, ...parts.flatMap((part, i) => (i === 0 ? [part] : [PARTS, part])), CLOSES])
 
 class Parts {
   readonly #parts: Uint8Array[] = []
-  readonly #ends: number[] = []
+  readonly ends: number[] = []
   length = 0
 
   add(part: Uint8Array | null): void {
     if (part) this.#parts.push(part)
     this.length += part?.length ?? 0
-    this.#ends.push(this.length)
+    this.ends.push(this.length)
   }
 
-  joined() {
-    return { bytes: new Uint8Array(Buffer.concat(this.#parts)), ends: this.#ends }
+  joined(): Uint8Array<ArrayBuffer> {
+    return joined(this.#parts)
   }
+}
+
+/** In a buffer of their own. */
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0
+  for (const part of parts) length += part.length
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }
 
 /** From queue to queue, never through one: where all goes well there is none. */

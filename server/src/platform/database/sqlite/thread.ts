@@ -45,7 +45,17 @@ export interface ProgramContext {
    * it then knew of the store is still true. Else another one.
    */
   readonly version: object
+  /** For bytes that are part of the output: they move to the other thread instead of being copied, and are no longer here then. */
+  move(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
 }
+
+/** What a request is answered with, and what moves with it. */
+interface Answered {
+  readonly value: unknown
+  readonly moved: readonly ArrayBuffer[]
+}
+
+const NOTHING: readonly ArrayBuffer[] = []
 
 type Program = (context: ProgramContext, input: unknown) => unknown
 
@@ -121,7 +131,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     (prepare('pragma data_version').get() as { data_version: number }).data_version
   const changesHere = (): number => (prepare('select total_changes() as n').get() as { n: number }).n
 
-  async function program(module: string, input: unknown): Promise<unknown> {
+  async function program(module: string, input: unknown): Promise<Answered> {
     const run = programs.get(module) ?? (await load(module))
     beginImmediate(database)
     try {
@@ -130,10 +140,15 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
       const writtenHere = changesHere()
       const isAsItWas = last?.module === module && last.writtenByOthers === writtenByOthers
       const version = isAsItWas ? last!.version : {}
-      const output = run({ prepare, version }, input)
+      const moved: ArrayBuffer[] = []
+      const move = (bytes: Uint8Array<ArrayBuffer>) => {
+        moved.push(bytes.buffer)
+        return bytes
+      }
+      const value = run({ prepare, version, move }, input)
       database.exec('commit')
       if (changesHere() > writtenHere) last = { module, version, writtenByOthers }
-      return output
+      return { value, moved }
     } catch (error) {
       last = undefined
       if (database.isTransaction) database.exec('rollback')
@@ -147,15 +162,18 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     return run
   }
 
-  function answer(request: ThreadRequest): unknown {
+  async function answer(request: ThreadRequest): Promise<Answered> {
+    if (request.kind === 'program') return program(request.module, request.input)
+    return { value: answerPlainly(request), moved: NOTHING }
+  }
+
+  function answerPlainly(request: Exclude<ThreadRequest, { kind: 'program' }>): unknown {
     switch (request.kind) {
       case 'query':
         last = undefined
         return query(request.sql, request.parameters)
       case 'begin':
         return beginImmediate(database)
-      case 'program':
-        return program(request.module, request.input)
       case 'close':
         // The last connection to close writes the log into the file, so that the file alone is a whole copy.
         statements.clear()
@@ -167,8 +185,8 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   port.on('message', async (request: ThreadRequest) => {
     const { id } = request
     try {
-      const value = await answer(request)
-      port.postMessage({ id, value } satisfies ThreadReply)
+      const { value, moved } = await answer(request)
+      port.postMessage({ id, value } satisfies ThreadReply, moved)
     } catch (caught) {
       const { message, errcode, stack } = caught as Error & { errcode?: number }
       if (!readOnly && NO_ROOM.has((errcode ?? 0) & 0xff)) isPressed = true
