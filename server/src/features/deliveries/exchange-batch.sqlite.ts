@@ -7,6 +7,7 @@ import {
   EVENT_COLUMNS,
   type GivenBack,
   LEASE_MS,
+  type Value,
   WALK_MOST,
 } from './exchange.ts'
 import {
@@ -15,13 +16,14 @@ import {
   type ExchangeMessage,
   type ExchangeReply,
   type FirstValues,
+  HELD_LENGTH,
   type SettlementValues,
   WRITTEN,
 } from './exchange-message.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own. */
 export function run(context: ProgramContext, input: ExchangeMessage): ExchangeReply {
-  for (const one of input.firsts) writeFirst(context, one, input.now)
+  writeFirsts(context, input.firsts, input.now)
   for (const one of input.settlements) settle(context, one, input.now)
   for (const one of input.givenBack) giveBack(context, one)
   mark(context, input)
@@ -32,16 +34,25 @@ const RELEASE =
   'delete from waiting_events where created_at = ? and project_id = ? and event_id = ? and claim_id = ?'
 const INSERT = `insert or ignore into deliveries (project_id, event_id, settled_at, ${WRITTEN.join(', ')})
   values (?, ?, ?, ${WRITTEN.map(() => '?').join(', ')})`
+const STATUS = WRITTEN.indexOf('status')
 const INSERT_ATTEMPT = `insert or ignore into attempts (project_id, delivery_id, number, at, duration_ms, status, response_body, error)
   values (?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** What was sent before it was written: only where the event still waits, held by the same claim. */
-function writeFirst({ prepare }: ProgramContext, { held, deliveries }: FirstValues, now: number): void {
-  if (prepare(RELEASE).run(...held).changes === 0) return
-  const [, project_id, event_id] = held
-  for (const values of deliveries) {
-    const [, status] = values
-    prepare(INSERT).run(project_id, event_id, status === 'pending' ? null : now, ...values)
+function writeFirsts({ prepare }: ProgramContext, firsts: FirstValues, now: number): void {
+  const [release, insert] = [prepare(RELEASE), prepare(INSERT)]
+  let at = 0
+  while (at < firsts.length) {
+    const held = firsts.slice(at, at + HELD_LENGTH)
+    const [, project_id, event_id] = held as [Value, Value, Value]
+    const deliveries = firsts[at + HELD_LENGTH] as number
+    const isHeld = release.run(...held).changes !== 0
+    at += HELD_LENGTH + 1
+    const end = at + deliveries * WRITTEN.length
+    for (; at < end; at += WRITTEN.length) {
+      const settled = firsts[at + STATUS] === 'pending' ? null : now
+      if (isHeld) insert.run(project_id, event_id, settled, ...firsts.slice(at, at + WRITTEN.length))
+    }
   }
 }
 

@@ -1,26 +1,25 @@
 import type { DeliveryRow } from './delivery.ts'
-import type { Claimed, ExchangeInput, ExchangeOutput, Settlement, WrittenFirst } from './exchange.ts'
+import type { Claimed, ExchangeInput, ExchangeOutput, Settlement, Value, WrittenFirst } from './exchange.ts'
 
 /**
  * What crosses to the SQLite thread and back. Rows as bare lists of values: with the names of their fields in every one
  * of them a message took twice as long to write and to read.
  */
 export type ExchangeMessage = Omit<ExchangeInput, 'settlements' | 'firsts'> & {
-  readonly firsts: FirstValues[]
+  readonly firsts: FirstValues
   readonly settlements: SettlementValues[]
 }
 export type ExchangeReply = Omit<ExchangeOutput, 'deliveries'> & { readonly deliveries: ClaimedValues[] }
 
-type Value = string | number | null
-
 /** The fields of a settlement in their order, then those of its attempt. */
 export type SettlementValues = Value[]
 
-/** What holds the event: its time, project, id and claim. And each of its deliveries. */
-export interface FirstValues {
-  readonly held: [number, string, string, string]
-  readonly deliveries: Value[][]
-}
+/**
+ * One behind the other, for each event: what holds it (its time, project, id and claim), how many deliveries it has, and each of
+ * these. With a list for every event and delivery it took twice as long to write, and three times to read.
+ */
+export type FirstValues = readonly Value[]
+export const HELD_LENGTH = 4
 
 /** The columns of a delivery that comes with how it ended, but for those of its event, in the order in which they cross. */
 export const WRITTEN = [
@@ -44,25 +43,18 @@ export type ClaimedValues = Value[]
 
 export const packInput = (input: ExchangeInput): ExchangeMessage => ({
   ...input,
-  firsts: input.firsts.map(packFirst),
+  firsts: packFirsts(input.firsts),
   settlements: input.settlements.map(packSettlement),
 })
 
-const packFirst = ({
-  created_at,
-  project_id,
-  event_id,
-  claim_id,
-  deliveries,
-}: WrittenFirst): FirstValues => ({
-  held: [created_at, project_id, event_id, claim_id],
-  deliveries: deliveries.map((row) => {
-    // By `push`: what `map` makes may have holes, and is sent one index at a time.
-    const values: Value[] = []
-    for (const name of WRITTEN) values.push(row[name])
-    return values
-  }),
-})
+function packFirsts(firsts: readonly WrittenFirst[]): FirstValues {
+  const values: Value[] = []
+  for (const { created_at, project_id, event_id, claim_id, deliveries } of firsts) {
+    values.push(created_at, project_id, event_id, claim_id, deliveries.length)
+    for (const row of deliveries) for (const name of WRITTEN) values.push(row[name])
+  }
+  return values
+}
 
 const packAttempt = (attempt: Settlement['attempt']): Value[] => [
   attempt.number,

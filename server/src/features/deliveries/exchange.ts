@@ -85,6 +85,9 @@ export interface Claimed {
 
 export type ClaimedEvent = EventHead & { readonly data: EventData }
 
+/** Of a column. */
+export type Value = string | number | null
+
 export const EVENT_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id'] as const),
   ...(['channel', 'key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),

@@ -1,5 +1,6 @@
 import type { EventHead } from '../events/index.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import type { Value } from './exchange.ts'
 import type { First } from './first-sends.ts'
 
 /** An event with everything that is to be written for it: now, or once it was sent. */
@@ -20,8 +21,6 @@ export interface ToWrite {
   /** There were more than one batch may have: they wait, and nobody holds them. */
   readonly free: readonly EventHead[]
 }
-
-type Value = string | number | null
 
 /** What crosses to the SQLite thread: rows as bare lists of values, without what is the same in all of them. */
 export interface FanOutMessage {

@@ -1,5 +1,5 @@
-import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
-import { type LiveDestination, rowOf, type Value } from './taken-events.ts'
+import { type ClaimedDestination, DESTINATION_COLUMNS, type Value } from './exchange.ts'
+import { type LiveDestination, rowOf } from './taken-events.ts'
 
 /** For about as many destinations as are sent to at a time. */
 const KEPT = 2_000

@@ -1,7 +1,7 @@
 import { byKey, type SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
 import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
-import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking, type Value } from './taken-events.ts'
+import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
 
 const nextQueue = (after: string) => `
   select destination_id, next_attempt_at as due from deliveries
@@ -60,8 +60,9 @@ export async function takeEventsOnPostgres(
     now: Number(now),
     destinations: destinations ?? NONE,
     behind: listIn(behind),
-    events: eventsIn(columns.map(listIn<Value>)),
-    told: { bytes: ownBytes(told ?? NOTHING), ends: endsOf(listIn(lengths)) },
+    parts: lengths
+      ? [{ columns: columns.map(String), lengths: String(lengths), told: ownBytes(told ?? NOTHING) }]
+      : [],
   }
 }
 
@@ -74,12 +75,3 @@ const ownBytes = (bytes: Buffer): Buffer =>
 
 /** Of nothing there is no list. */
 const listIn = <T>(json: Buffer | null | undefined): T[] => (json ? JSON.parse(json.toString()) : [])
-
-function eventsIn(columns: readonly (readonly Value[])[]): Value[][] {
-  return columns[0]!.map((_, i) => columns.map((column) => column[i]!))
-}
-
-function endsOf(lengths: readonly number[]): number[] {
-  let end = 0
-  return lengths.map((length) => (end += length))
-}

@@ -4,7 +4,12 @@ import { genericPlans, heardStatements } from '../../../test/heard-statements.ts
 import { redemptionData } from '../../../test/reported-redemption.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { type Database, migrate, type PostgresDatabase } from '../../platform/database/index.ts'
+import {
+  type Database,
+  migrate,
+  type PostgresDatabase,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
 import { createReach } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
@@ -220,6 +225,37 @@ eachEngine((engine) => {
     expect((await take('one', { most: 4 })).events).toEqual([])
     expect((await take('one', { most: 4 })).events).toHaveLength(1)
   })
+
+  test('each tells what is its own, however many there are, and whatever is long or gone among them', async () => {
+    const club = await newProject('Club')
+    for (let i = 0; i < 150; i++)
+      await happen(
+        club,
+        1,
+        { note: `${i} 💶`, ...(i % 7 === 0 && { long: 'x'.repeat(70_000) }) },
+        `cust_${i}`,
+      )
+    const gone = ['cust_1', 'cust_63', 'cust_64', 'cust_149']
+    const remove = (tx: Transaction) =>
+      tx.write<EventTables>().deleteFrom('events').where('entity_id', 'in', gone).execute()
+    await db.transaction(remove)
+    const taken = await take('one', { most: 200 })
+    const stored = await events()
+    expect(taken.events.map(({ data, ...head }) => ({ ...head, data: data && bytesOf(data) }))).toEqual(
+      stored.map(({ data, ...head }) => ({ ...head, data: data.length > 70_000 ? null : data })),
+    )
+    expect(stored).toHaveLength(146)
+    expect(new Set((await waiting()).map(({ claim_id }) => claim_id))).toEqual(new Set(['one']))
+  })
+
+  if (engine.name === 'SQLite')
+    test('no more is read at a time than the one writer can wait for', async () => {
+      const club = await newProject('Club')
+      await happen(club, 150, { note: 'x'.repeat(64_000) })
+      const sizes: number[] = []
+      for (let i = 0; i < 2; i++) sizes.push((await take(`claim ${i}`, { most: 200 })).events.length)
+      expect(sizes).toEqual([128, 22])
+    })
 
   if (engine.name === 'SQLite')
     test('of many projects with many destinations only some are read at a time: the one writer waits', async () => {

@@ -1,5 +1,5 @@
 import type { WaitingEvent } from '../events/index.ts'
-import { type ClaimedDestination, DESTINATION_COLUMNS } from './exchange.ts'
+import { type ClaimedDestination, DESTINATION_COLUMNS, type Value } from './exchange.ts'
 
 /** What a longer event tells is read when it is sent, and not before. */
 export const SHORT_BYTES = 64 * 1024
@@ -32,25 +32,26 @@ export interface LiveDestination {
   readonly skips: string
 }
 
-export type Value = string | number | null
-
-/** As it crosses from the store: rows as bare lists of values, in the order of their columns. */
+/** As it crosses from the store. */
 export interface TakenValues {
   readonly now: number
-  readonly events: readonly (readonly Value[])[]
-  readonly told: Told
+  readonly parts: readonly TakenPart[]
   /** JSON, in UTF-8: they are nearly always those of the batch before, and then need not be read. */
   readonly destinations: Uint8Array
   readonly behind: readonly string[]
 }
 
-/**
- * What each event tells, where that is short: one behind the other, with where each ends (the same as before where it is long). It
- * is only sent on: a text would have to be made of it first, and bytes of that, and the collector would have to move it about.
- */
-export interface Told {
-  readonly bytes: Uint8Array
-  readonly ends: readonly number[]
+/** Some of the events, in one order: row by row they take both stores, and whoever reads them, much longer. */
+export interface TakenPart {
+  /** JSON: for each of EVENT_COLUMNS the list of its values; of an event that is gone its kind is null. */
+  readonly columns: readonly string[]
+  /** JSON: the lengths of what they tell in bytes; 0 where that is long, and read later. */
+  readonly lengths: string
+  /**
+   * What they tell, one behind the other. It is only sent on: a text would have to be made of it first, and bytes of that, and the
+   * collector would have to move it about.
+   */
+  readonly told: Uint8Array
 }
 
 export const LIVE_COLUMNS = [...DESTINATION_COLUMNS, 'skips'] as const
