@@ -48,19 +48,18 @@ const HELD_COLUMN = FIRST_COLUMN + Object.keys(ROW).length
  * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
  * and not by a join: with a table that is full now and empty then, the planner would sooner or later compare each with each.
  */
-const RELEASED = `
-  delete from waiting_events
-  where created_at = any($1::bigint[]) and event_id = any($2::text[]) and event_id || ' ' || claim_id = any($3::text[])
-  returning event_id || ' ' || claim_id as name`
+const NAME = `event_id || ' ' || claim_id`
+const RELEASED = `delete from waiting_events
+  where created_at = any(${readAt(1, 'bigint')}) and event_id = any(${readAt(2, 'text')})`
 const INSERT = `insert into deliveries (${COLUMNS}, settled_at)
   select ${COLUMNS}, case when status <> 'pending' then (select jeton_now()) end from made`
 
 /** Nobody else can hold it, nor have written it: where that is not so, this fails, and all is done anew with care. */
 const WRITE_FIRSTS = `
-with held as (${RELEASED}),
+with held as (${RELEASED} returning ${NAME} as name),
 made as (
   select r.* from unnest(${READ}) as r(${COLUMNS})
-  where 1 / ((select count(*) from held) = cardinality($1::bigint[]))::int = 1
+  where 1 / coalesce((select string_agg(name, e'\\x1f' order by name collate "C") from held) = $3::text, false)::int = 1
 )
 ${INSERT}`
 /** Division by zero. */
@@ -68,7 +67,7 @@ const NOT_ALL_HELD = '22012'
 
 /** Should someone have, it must not stand in the way of all that is to be settled. To look first costs a quarter of the whole. */
 const WRITE_FIRSTS_WITH_CARE = `
-with held as (${RELEASED}),
+with held as (${RELEASED} and ${NAME} = any(${readAt(3, 'text')}) returning ${NAME} as name),
 -- Looked up in one value: a join of the two would compare each with each.
 ours as materialized (select jsonb_object_agg(name, true) as events from held),
 made as (
@@ -240,9 +239,9 @@ async function exchangeOnce(
   const writing =
     firsts.length > 0 &&
     sql.send(withCare ? WRITE_FIRSTS_WITH_CARE : WRITE_FIRSTS, [
-      firsts.map(({ created_at }) => created_at),
-      firsts.map(({ event_id }) => event_id),
-      firsts.map(heldName),
+      parted(firsts.map(({ created_at }) => created_at)),
+      parted(firsts.map(({ event_id }) => event_id)),
+      parted(firsts.map(heldName).sort()),
       ...columnsOf(firsts),
       ...(withCare ? [parted(firsts.flatMap((first) => first.deliveries.map(() => heldName(first))))] : []),
     ])
