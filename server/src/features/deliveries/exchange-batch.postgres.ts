@@ -20,29 +20,41 @@ const heldName = ({ event_id, claim_id }: WrittenFirst) => `${event_id} ${claim_
 
 /** Ids, numbers and JSON, in which control characters are escaped: so two of those can part them. */
 const ROW = {
-  ...{ project_id: 'text', id: 'text', event_id: 'text', destination_id: 'text', status: 'text' },
-  ...{ head: 'text', tail: 'text', claim_id: 'text', attempts_made: 'bigint', slot: 'bigint' },
-  ...{ first_attempt_at: 'bigint', next_attempt_at: 'bigint', created_at: 'bigint', first_attempt: 'text' },
+  ...{ project_id: 'text', id: 'text', event_id: 'text', destination_id: 'text', head: 'text', tail: 'text' },
+  ...{ first_attempt_at: 'bigint', created_at: 'bigint', first_attempt: 'text' },
+} as const satisfies Partial<Record<keyof DeliveryRow, string>>
+/** Where all have arrived, these are the same for each. */
+const OUTCOME = {
+  ...{ status: 'text', claim_id: 'text', attempts_made: 'bigint', slot: 'bigint', next_attempt_at: 'bigint' },
 } as const satisfies Partial<Record<keyof DeliveryRow, string>>
 const [PARTS_AT, NOTHING] = ['\x1f', '\x1d']
 
-const namesOf = <Name extends string>(columns: Record<Name, string>) => Object.keys(columns) as Name[]
+type Column = keyof typeof ROW | keyof typeof OUTCOME
+const namesOf = <Name extends Column>(columns: Record<Name, string>) => Object.keys(columns) as Name[]
 const parted = (values: readonly (string | number)[]): string => values.join(PARTS_AT)
 
 /** A column is one text: as JSON, quotes and all, a delivery took 12 µs to read, and this takes 3. */
-const columnsOf = (firsts: readonly WrittenFirst[]): string[] => {
-  const rows = firsts.flatMap(({ deliveries }) => deliveries)
-  return namesOf(ROW).map((name) => parted(rows.map((row) => row[name] ?? NOTHING)))
+const columnsOf = (rows: readonly DeliveryRow[], names: readonly Column[]): string[] =>
+  names.map((name) => parted(rows.map((row) => row[name] ?? NOTHING)))
+
+function areAlike(rows: readonly DeliveryRow[]): boolean {
+  const [first] = rows
+  return rows.every((row) => namesOf(OUTCOME).every((name) => row[name] === first![name]))
 }
 
 /** The parameters before them name the events. */
 const FIRST_COLUMN = 4
 const readAt = (at: number, type: string) => `string_to_array($${at}::text, e'\\x1f', e'\\x1d')::${type}[]`
-const COLUMNS = namesOf(ROW).join(', ')
-const READ = Object.values(ROW)
-  .map((type, i) => readAt(FIRST_COLUMN + i, type))
-  .join(', ')
-const HELD_COLUMN = FIRST_COLUMN + Object.keys(ROW).length
+const COLUMNS = namesOf({ ...ROW, ...OUTCOME }).join(', ')
+const readFrom = (at: number, columns: Record<string, string>) =>
+  Object.values(columns).map((type, i) => readAt(at + i, type))
+const OUTCOME_COLUMN = FIRST_COLUMN + Object.keys(ROW).length
+const HELD_COLUMN = OUTCOME_COLUMN + Object.keys(OUTCOME).length
+const READ = readFrom(FIRST_COLUMN, { ...ROW, ...OUTCOME }).join(', ')
+const MADE = `select r.* from unnest(${READ}) as r(${COLUMNS})`
+const MADE_ALIKE = `select r.*, ${Object.entries(OUTCOME)
+  .map(([name, type], i) => `$${OUTCOME_COLUMN + i}::${type} as ${name}`)
+  .join(', ')} from unnest(${readFrom(FIRST_COLUMN, ROW).join(', ')}) as r(${namesOf(ROW).join(', ')})`
 
 /**
  * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
@@ -55,13 +67,15 @@ const INSERT = `insert into deliveries (${COLUMNS}, settled_at)
   select ${COLUMNS}, case when status <> 'pending' then (select jeton_now()) end from made`
 
 /** Nobody else can hold it, nor have written it: where that is not so, this fails, and all is done anew with care. */
-const WRITE_FIRSTS = `
+const writeFirsts = (made: string) => `
 with held as (${RELEASED} returning ${NAME} as name),
 made as (
-  select r.* from unnest(${READ}) as r(${COLUMNS})
+  ${made}
   where 1 / coalesce((select string_agg(name, e'\\x1f' order by name collate "C") from held) = $3::text, false)::int = 1
 )
 ${INSERT}`
+const WRITE_FIRSTS = writeFirsts(MADE)
+const WRITE_FIRSTS_ALIKE = writeFirsts(MADE_ALIKE)
 /** Division by zero. */
 const NOT_ALL_HELD = '22012'
 
@@ -236,15 +250,7 @@ async function exchangeOnce(
   const { firsts, settlements, givenBack, failing, recovered, claim } = input
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
   const begun = [sql.send('begin'), sql.send(BY_KEY)]
-  const writing =
-    firsts.length > 0 &&
-    sql.send(withCare ? WRITE_FIRSTS_WITH_CARE : WRITE_FIRSTS, [
-      parted(firsts.map(({ created_at }) => created_at)),
-      parted(firsts.map(({ event_id }) => event_id)),
-      parted(firsts.map(heldName).sort()),
-      ...columnsOf(firsts),
-      ...(withCare ? [parted(firsts.flatMap((first) => first.deliveries.map(() => heldName(first))))] : []),
-    ])
+  const writing = firsts.length > 0 && sql.send(...toWrite(firsts, withCare))
   const changes = [
     ...byId(settlements.map(packed)).map((parameters) => sql.send(SETTLE, parameters)),
     ...byId(givenBack).map((parameters) => sql.send(GIVE_BACK, parameters)),
@@ -275,6 +281,23 @@ async function exchangeOnce(
     destinations: rows.flatMap(({ destination }) => destination ?? []),
     next: ended ? null : { project_id: reached_project, id: reached_id! },
   }
+}
+
+function toWrite(firsts: readonly WrittenFirst[], withCare: boolean): [text: string, parameters: unknown[]] {
+  const rows = firsts.flatMap(({ deliveries }) => deliveries)
+  const parameters = [
+    parted(firsts.map(({ created_at }) => created_at)),
+    parted(firsts.map(({ event_id }) => event_id)),
+    parted(firsts.map(heldName).sort()),
+    ...columnsOf(rows, namesOf(ROW)),
+  ]
+  const names = namesOf(OUTCOME)
+  if (!withCare && areAlike(rows))
+    return [WRITE_FIRSTS_ALIKE, [...parameters, ...names.map((name) => rows[0]![name])]]
+  parameters.push(...columnsOf(rows, names))
+  if (!withCare) return [WRITE_FIRSTS, parameters]
+  const held = firsts.flatMap((first) => first.deliveries.map(() => heldName(first)))
+  return [WRITE_FIRSTS_WITH_CARE, [...parameters, parted(held)]]
 }
 
 const eventOf = ({ event, data }: Taken): ClaimedEvent[] => (event === null ? [] : [{ ...event, data }])
