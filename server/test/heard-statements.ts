@@ -22,15 +22,23 @@ export function heardStatements(postgres: PostgresDatabase) {
   return { db, texts }
 }
 
-/** The steps of their plans, as statements that run all day are planned: whatever they are asked for. */
+export const isSetting = (text: string): boolean => text.startsWith('select set_config')
+
+/** The steps of their plans, as statements that run all day are planned: whatever they are asked for, with what was set before them. */
 export const genericPlans = (postgres: PostgresDatabase, texts: Iterable<string>): Promise<string[]> =>
   postgres.runSql(async (connection) => {
-    await connection.send('begin')
-    await connection.send(BY_KEY)
     const steps: string[] = []
-    for (const text of texts)
+    let set = BY_KEY
+    for (const text of texts) {
+      if (isSetting(text)) {
+        set = text
+        continue
+      }
+      await connection.send('begin')
+      await connection.send(set)
       for (const row of await connection.send(`explain (generic_plan) ${text}`))
         steps.push(String(row['QUERY PLAN']).trim())
-    await connection.send('rollback')
+      await connection.send('rollback')
+    }
     return steps
   })

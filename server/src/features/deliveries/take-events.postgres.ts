@@ -1,4 +1,4 @@
-import { byKey, type SqlConnection } from '../../platform/database/index.ts'
+import type { SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
 import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
 import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
@@ -26,17 +26,18 @@ taken as (
   where created_at = any(array(select created_at from free)) and event_id = any(array(select event_id from free))
   returning project_id, event_id
 ),
-projects as materialized (select distinct project_id from taken),
+projects as materialized (select project_id, array_agg(event_id) as events from taken group by project_id),
 -- From queue to queue, never through one: where all goes well there is none.
 queues(project_id, destination_id, due) as (
   select project_id, '' collate "C", null::bigint from projects
   union all
   select q.project_id, n.destination_id, n.due from queues q cross join lateral (${nextQueue('q')}) n
 ),
+-- Their ids follow one another, and so they lie together in the primary key, which alone has this order.
 found as (
-  select e.* from taken t cross join lateral (
+  select e.* from projects p cross join lateral (
     select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data else '' end as told
-    from events where project_id = t.project_id and ${byKey('t.event_id')}
+    from events where project_id = p.project_id and id = any(p.events) order by id
   ) e
 )
 select (select now from clock),
@@ -46,12 +47,15 @@ select (select now from clock),
   json_agg(octet_length(told)), string_agg(told, ''), ${EVENT_COLUMNS.map((name) => `json_agg(${name})`).join(', ')}
 from found`
 
+/** Any index that begins with the project would do, were their order to be made afterwards: they would be looked for in all of it. */
+const PREPARE_TAKE = `${PREPARE_FAN_OUT}, set_config('enable_sort', 'off', true)`
+
 export async function takeEventsOnPostgres(
   sql: SqlConnection,
   { claimId, from, most }: Taking,
 ): Promise<TakenValues> {
   // All at once, and waited for once: a statement that fails turns the commit into a rollback.
-  const begun = [sql.send('begin'), sql.send(PREPARE_FAN_OUT)]
+  const begun = [sql.send('begin'), sql.send(PREPARE_TAKE)]
   const taking = sql.sendRaw(TAKE, [claimId, from, most])
   for (const one of await Promise.allSettled([...begun, taking, sql.send('commit')]))
     if (one.status === 'rejected') throw one.reason

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
-import { genericPlans, heardStatements } from '../../../test/heard-statements.ts'
+import { genericPlans, heardStatements, isSetting } from '../../../test/heard-statements.ts'
 import { redemptionData } from '../../../test/reported-redemption.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
@@ -290,22 +290,29 @@ eachEngine((engine) => {
 
   // Statements that run all day keep the plan of the first morning, when all tables were empty.
   if (engine.name === 'PostgreSQL')
-    test('events and destinations are looked up by their primary key, also as planned while there are none', async () => {
+    test('events and destinations are looked up by their primary key, also as planned while there are none, and when there are many', async () => {
       const postgres = db as PostgresDatabase
       const { db: heard, texts } = heardStatements(postgres)
       await takeEvents(heard, { claimId: 'c', from: 0, most: 1 })
       const claim = { id: 'c', most: 1, share: 1, rooms: [], after: { project_id: '', id: '' } }
       const nothing = { firsts: [], settlements: [], givenBack: [], failing: [], recovered: [] }
       await exchange(heard, { ...nothing, now: 0, claim })
-      const plans = await genericPlans(
-        postgres,
-        [...texts].filter((text) => text.trim().startsWith('with')),
-      )
-      const conditions = plans.filter((_, i) => / on (events|destinations)\b/.test(plans[i - 1] ?? ''))
-      const lookups = conditions.filter((step) => !step.includes('ANY'))
-      expect(lookups).toHaveLength(4)
-      for (const step of lookups)
-        expect(step).toMatch(/^Index Cond: \(\(project_id = .+\) AND \(id >= (.+)\) AND \(id <= \1\)\)$/)
-      expect(plans.filter((step) => /using (events|destinations)_pk on/.test(step))).toHaveLength(4)
+      const statements = [...texts].filter((text) => isSetting(text) || text.trim().startsWith('with'))
+      const club = await newProject('Club')
+      const fill = `insert into events (project_id, id, kind, version, entity_id, channel, data, occurred_at, created_at)
+        select '${club}', 'e' || i, '${KIND}', 'v1', 'cust_' || i % 9, 'API', repeat('x', 999), i, i from generate_series(1, 5000) i`
+      for (const change of ['', fill, 'analyze events']) {
+        if (change) await postgres.runSql((connection) => connection.send(change))
+        const plans = await genericPlans(postgres, statements)
+        const conditions = plans.filter((_, i) => / on (events|destinations)\b/.test(plans[i - 1] ?? ''))
+        // Of a project's destinations all are wanted: any index does.
+        const lookups = conditions.filter((step) => /\bid\b/.test(step))
+        expect(lookups).toHaveLength(4)
+        for (const step of lookups)
+          expect(step).toMatch(
+            /^Index Cond: \(\(project_id = .+\) AND (\(id >= (.+)\) AND \(id <= \2\)|\(id = ANY .+\))\)$/,
+          )
+        expect(plans.filter((step) => /using (events|destinations)_pk on/.test(step))).toHaveLength(4)
+      }
     })
 })
