@@ -37,36 +37,41 @@ const parted = (values: readonly (string | number)[]): string => values.join(PAR
 const columnsOf = (rows: readonly DeliveryRow[], names: readonly Column[]): string[] =>
   names.map((name) => parted(rows.map((row) => row[name] ?? NOTHING)))
 
-function areAlike(rows: readonly DeliveryRow[]): boolean {
-  const [first] = rows
-  return rows.every((row) => namesOf(OUTCOME).every((name) => row[name] === first![name]))
-}
+const areAlike = ([first, ...others]: readonly DeliveryRow[]): boolean =>
+  first !== undefined && others.every((row) => namesOf(OUTCOME).every((name) => row[name] === first[name]))
 
 /** The parameters before them name the events. */
 const FIRST_COLUMN = 4
 const readAt = (at: number, type: string) => `string_to_array($${at}::text, e'\\x1f', e'\\x1d')::${type}[]`
-const COLUMNS = namesOf({ ...ROW, ...OUTCOME }).join(', ')
+const WHOLE_ROW = { ...ROW, ...OUTCOME }
+const COLUMNS = namesOf(WHOLE_ROW).join(', ')
 const readFrom = (at: number, columns: Record<string, string>) =>
   Object.values(columns).map((type, i) => readAt(at + i, type))
 const OUTCOME_COLUMN = FIRST_COLUMN + Object.keys(ROW).length
 const HELD_COLUMN = OUTCOME_COLUMN + Object.keys(OUTCOME).length
-const READ = readFrom(FIRST_COLUMN, { ...ROW, ...OUTCOME }).join(', ')
+const READ = readFrom(FIRST_COLUMN, WHOLE_ROW).join(', ')
 const MADE = `select r.* from unnest(${READ}) as r(${COLUMNS})`
 const MADE_ALIKE = `select r.*, ${Object.entries(OUTCOME)
   .map(([name, type], i) => `$${OUTCOME_COLUMN + i}::${type} as ${name}`)
   .join(', ')} from unnest(${readFrom(FIRST_COLUMN, ROW).join(', ')}) as r(${namesOf(ROW).join(', ')})`
 
+/** Read once, and not for every row. */
+const listAt = (at: number, type: string) => `(select ${readAt(at, type)})::${type}[]`
+/** An event, and which claim holds it, if any does. */
+const NAME = `event_id || ' ' || coalesce(claim_id, '')`
 /**
- * What was sent before it was written: only where the event still waits, held by the same claim. Those are looked up by lists
+ * What was sent before it was written: only where the event still waits, held by the same claim. They are looked up by lists
  * and not by a join: with a table that is full now and empty then, the planner would sooner or later compare each with each.
  */
-const NAME = `event_id || ' ' || claim_id`
 const RELEASED = `delete from waiting_events
-  where created_at = any(${readAt(1, 'bigint')}) and event_id = any(${readAt(2, 'text')})`
+  where created_at = any(${listAt(1, 'bigint')}) and event_id = any(${listAt(2, 'text')})`
 const INSERT = `insert into deliveries (${COLUMNS}, settled_at)
   select ${COLUMNS}, case when status <> 'pending' then (select jeton_now()) end from made`
 
-/** Nobody else can hold it, nor have written it: where that is not so, this fails, and all is done anew with care. */
+/**
+ * Nobody else can hold it, nor have written it: where that is not so, this fails, and all is done anew with care. The claims are
+ * compared afterwards, all at once: each event would be compared with the names of all.
+ */
 const writeFirsts = (made: string) => `
 with held as (${RELEASED} returning ${NAME} as name),
 made as (
@@ -81,7 +86,7 @@ const NOT_ALL_HELD = '22012'
 
 /** Should someone have, it must not stand in the way of all that is to be settled. To look first costs a quarter of the whole. */
 const WRITE_FIRSTS_WITH_CARE = `
-with held as (${RELEASED} and ${NAME} = any(${readAt(3, 'text')}) returning ${NAME} as name),
+with held as (${RELEASED} and ${NAME} = any(${listAt(3, 'text')}) returning ${NAME} as name),
 -- Looked up in one value: a join of the two would compare each with each.
 ours as materialized (select jsonb_object_agg(name, true) as events from held),
 made as (

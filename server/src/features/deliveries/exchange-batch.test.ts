@@ -191,6 +191,21 @@ eachEngine((engine) => {
       expect(await waiting()).toEqual([{ event_id: 'evcus_0' }])
     })
 
+    test('is not written where nobody holds its event any more, and that waits on', async () => {
+      const { db, run, first, waiting, deliveries } = await held(2)
+      await db.transaction((tx) =>
+        tx
+          .write<Tables>()
+          .updateTable('waiting_events')
+          .set({ claim_id: null })
+          .where('event_id', '=', 'evcus_0')
+          .execute(),
+      )
+      await run({ firsts: [first(0, 'new', {}), first(1, 'new', {})], claim: NOTHING })
+      expect((await deliveries()).map(({ id }) => id)).toEqual(['del_1'])
+      expect(await waiting()).toEqual([{ event_id: 'evcus_0' }])
+    })
+
     test('under two claims is written as the one that counts has it, and can be settled', async () => {
       const { run, first, deliveries, attempts } = await held(1)
       const old = first(0, 'old', {

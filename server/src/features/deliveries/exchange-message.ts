@@ -16,7 +16,7 @@ export type SettlementValues = Value[]
 
 /**
  * One behind the other, for each event: what holds it (its time, project, id and claim), how many deliveries it has, and each of
- * these. With a list for every event and delivery it took twice as long to write, and three times to read.
+ * these. With a list for every event and delivery it took more than twice as long to write and to read.
  */
 export type FirstValues = readonly Value[]
 export const HELD_LENGTH = 4

@@ -1,4 +1,4 @@
-import type { SqlConnection } from '../../platform/database/index.ts'
+import { byKey, type SqlConnection } from '../../platform/database/index.ts'
 import { PREPARE_FAN_OUT } from './delivery.store.ts'
 import { EVENT_COLUMNS, LEASE_MS } from './exchange.ts'
 import { LIVE_COLUMNS, SHORT_BYTES, type TakenValues, type Taking } from './taken-events.ts'
@@ -8,13 +8,20 @@ const nextQueue = (after: string) => `
   where status = 'pending' and project_id = ${after}.project_id and destination_id > ${after}.destination_id
   order by project_id, destination_id, next_attempt_at limit 1`
 
+/** From this version on a list is looked up in one walk through an index, in its order; before, all of the project would be read. */
+const WALKS_LISTS = 170_000
+const EVENTS = `select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data else '' end as told
+    from events where project_id = p.project_id`
+
 /**
- * What another worker holds is left out. Joined, sooner or later each would be compared with each: so by lists, and one by
- * one. All of it is one row, a column a list: as rows it took the driver three times as long to read, and lists of columns take
- * PostgreSQL half as long to make as lists of rows. All lists have the order in which the events were found.
+ * What another worker holds is left out. Joined, sooner or later each would be compared with each: so by lists. All of it is one row,
+ * a column a list: as rows it took the driver three times as long to read, and lists of columns take PostgreSQL half as long to make
+ * as lists of rows. All lists have the order in which the events were found.
  */
 const TAKE = `
-with recursive clock as materialized (select jeton_now() as now),
+with recursive clock as materialized (
+  select jeton_now() as now, current_setting('server_version_num')::int >= ${WALKS_LISTS} as walks_lists
+),
 free as (
   select created_at, event_id from waiting_events
   where created_at >= $2::bigint and
@@ -36,9 +43,12 @@ queues(project_id, destination_id, due) as (
 -- Their ids follow one another, and so they lie together in the primary key, which alone has this order.
 found as (
   select e.* from projects p cross join lateral (
-    select ${EVENT_COLUMNS.join(', ')}, case when octet_length(data) <= ${SHORT_BYTES} then data else '' end as told
-    from events where project_id = p.project_id and id = any(p.events) order by id
-  ) e
+    ${EVENTS} and id = any(p.events) order by id
+  ) e where (select walks_lists from clock)
+  union all
+  select e.* from taken p cross join lateral (
+    ${EVENTS} and ${byKey('p.event_id')}
+  ) e where not (select walks_lists from clock)
 )
 select (select now from clock),
   (select json_agg(json_build_array(${LIVE_COLUMNS.map((name) => `d.${name}`).join(', ')})) from destinations d
@@ -64,13 +74,10 @@ export async function takeEventsOnPostgres(
     now: Number(now),
     destinations: destinations ?? NONE,
     behind: listIn(behind),
-    parts: lengths
-      ? [{ columns: columns.map(String), lengths: String(lengths), told: ownBytes(told ?? NOTHING) }]
-      : [],
+    parts: lengths ? [{ columns: columns.map(String), lengths: String(lengths), told: ownBytes(told!) }] : [],
   }
 }
 
-const NOTHING = Buffer.alloc(0)
 const NONE = Buffer.from('[]')
 
 /** It lies in the whole answer, which an event that waits would keep in memory: not where most of that is something else. */
@@ -78,4 +85,4 @@ const ownBytes = (bytes: Buffer): Buffer =>
   bytes.length * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes
 
 /** Of nothing there is no list. */
-const listIn = <T>(json: Buffer | null | undefined): T[] => (json ? JSON.parse(json.toString()) : [])
+const listIn = (json: Buffer | null | undefined): string[] => (json ? JSON.parse(json.toString()) : [])

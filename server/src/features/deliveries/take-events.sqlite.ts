@@ -17,7 +17,7 @@ const KEYS = `select created_at, project_id, event_id from waiting_events w
   where w.created_at >= ? and ${IS_FREE} order by created_at, project_id, event_id limit ?`
 const TOLD = `iif(octet_length(e.data) <= ${SHORT_BYTES}, e.data, '')`
 /** Each with its event, which may be gone. */
-const PART = `select cast(group_concat(${TOLD}, '') as blob), json_group_array(octet_length(${TOLD})),
+const PART = `select cast(group_concat(${TOLD}, '') as blob), json_group_array(iif(octet_length(e.data) <= ${SHORT_BYTES}, octet_length(e.data), 0)),
     ${EVENT_COLUMNS.map((name) => `json_group_array(${QUEUED[name] ?? `e.${name}`})`).join(', ')}
   from waiting_events w left join events e on e.project_id = w.project_id and e.id = w.event_id
   where ${IS_FREE} and ${KEY} >= (?, ?, ?) and ${KEY} <= (?, ?, ?)`
@@ -29,7 +29,8 @@ const LIVE = `select count(*), cast(group_concat(json_array(${LIVE_COLUMNS.join(
 /** So much is read at once, beside the last part, and the first project: whoever wants to write waits meanwhile. */
 const BYTES_MOST = 4 * 1024 * 1024
 const DESTINATIONS_MOST = 500
-const EVENTS_IN_PART = BYTES_MOST / SHORT_BYTES
+/** Half as long, at most. */
+const EVENTS_IN_PART = BYTES_MOST / SHORT_BYTES / 2
 
 type Key = [created_at: number, project_id: string, event_id: string]
 
@@ -64,7 +65,7 @@ function listed({ prepare }: ProgramContext, sql: string): StatementSync {
   return statement
 }
 
-/** Of the projects of the first events: of so many that no more is read than may be. */
+/** Of the projects of the first events, taken or not: of so many that no more is read than may be. */
 function subscribersOf(context: ProgramContext, keys: readonly Key[], now: number) {
   const live = listed(context, LIVE)
   const projects = new Set<string>()
