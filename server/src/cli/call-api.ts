@@ -155,7 +155,7 @@ function retryNote(response: Response): string | undefined {
 function ownNote({ credential, defaultProject }: Connection, body: ErrorBody): string | undefined {
   if (body.key === 'unauthorized') return `The credential came from ${credential().from}.`
   if (body.resource_type === 'project' && defaultProject && body.message?.includes(defaultProject))
-    return 'It is the default of your profile. Choose another: jeton project use <project>'
+    return 'It is the default of your profile. Choose another with jeton project use; to see them: jeton project list'
   return undefined
 }
 

@@ -1,5 +1,5 @@
 import { contentOf } from './call-api.ts'
-import type { ConnectionOptions } from './connection.ts'
+import { type ConnectionOptions, nameServer } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { wrongUsage } from './exit.ts'
 import { dataOf } from './fields.ts'
@@ -28,6 +28,7 @@ export async function callRaw(
   const request = { method, path: typed.path, body }
   if (method === 'GET' && contentOf(request)) throw wrongUsage('A GET has no body. Leave --data out.')
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
+  if (method !== 'GET') nameServer(io, session.connection)
   const { text } = await session.call(request)
   if (text) printLine(io, text)
 }

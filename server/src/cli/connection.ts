@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
-import type { Io } from './io.ts'
+import { type Io, remark } from './io.ts'
 import { type Profile, readProfiles, shownProfilePath } from './profile.ts'
 
 export interface ConnectionOptions {
@@ -20,9 +20,17 @@ interface Credential {
 export interface Connection {
   readonly url: string
   readonly credential: () => Credential
+  /** Whether a credential was given or saved. */
+  readonly hasCredential: () => boolean
+  /** Whether this server has a profile. */
+  readonly isSaved: boolean
   readonly defaultProject: string | undefined
-  /** A key pair that is kept for this server. */
-  readonly app: Profile['app']
+  /** Address for API clients, which may be another port than the operators'. */
+  readonly apiUrl: string
+  /** Saved key pairs, by project id. */
+  readonly keys: NonNullable<Profile['keys']>
+  /** Whether the profile knows other servers, so that this one must be named where something changes. */
+  readonly isOneOfSeveral: boolean
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
@@ -58,12 +66,28 @@ export function connect(io: Io, options: ConnectionOptions): Connection {
     token: profile.management_token,
     from: shownProfilePath(env),
   }
+  const find = () => fromFlags(options) ?? fromEnvironment(env) ?? inProfile
+  const known = Object.keys(profiles.servers)
   const credential = () => {
-    const found = fromFlags(options) ?? fromEnvironment(env) ?? inProfile
-    if (!found) throw noCredential(url, Object.keys(profiles.servers))
+    const found = find()
+    if (!found) throw noCredential(url, known)
     return found
   }
-  return { url, credential, defaultProject: profile?.project, app: profile?.app }
+  return {
+    url,
+    credential,
+    hasCredential: () => find() !== undefined,
+    isSaved: profile !== undefined,
+    defaultProject: profile?.project,
+    apiUrl: profile?.api_url ?? url,
+    keys: profile?.keys ?? {},
+    isOneOfSeveral: known.some((other) => other !== url),
+  }
+}
+
+/** For every command that changes something: with several servers, a person must see which one it was. */
+export function nameServer(io: Io, { url, isOneOfSeveral }: Connection): void {
+  if (isOneOfSeveral) remark(io, `Server: ${url}`)
 }
 
 function fromFlags({ managementId: id, managementToken: token }: ConnectionOptions): Credential | undefined {

@@ -50,8 +50,9 @@ function show(
 }
 
 function keep(io: Io, url: string, { id, token }: { id: string; token: string }): void {
-  saveProfile(url, { management_id: id, management_token: token }, io.env)
+  const { after } = saveProfile(url, { management_id: id, management_token: token }, { env: io.env })
   remark(io, `Saved in ${shownProfilePath(io.env)} for ${url}.`)
+  if (after !== url) remark(io, `Commands still go to ${after}. To send them here: export JETON_URL=${url}`)
 }
 
 /** Where this machine reaches the service that these settings start. */

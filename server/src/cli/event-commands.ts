@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { addClientOptions, PROJECT_TEXT } from './client-options.ts'
 import { addConnectionOptions } from './connection.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
 
-const PROJECT = 'id or name (JETON_PROJECT, else the profile, else the only one)'
 const FROM = 'also what came before: 1h, 30m, 2d, or a time'
 
 const collected = (value: string, before: string[] = []): string[] => [...before, value]
@@ -27,7 +27,7 @@ function addListen(program: Command, io: Io): void {
     .option('--secret <secret>', 'sign with this one instead: whsec_…')
     .option('--since <when>', FROM)
     .option('--events <number>', 'end after so many; 1 if the receiver refused one of them')
-    .option('--project <project>', PROJECT)
+    .option('--project <project>', PROJECT_TEXT)
     .addHelpText(
       'after',
       exampleText([
@@ -50,11 +50,8 @@ function addTrigger(program: Command, io: Io): void {
     .argument('[what]', 'redemption', 'redemption')
     .option('--member <code>', 'another card than the sample’s')
     .option('--reward <reward>', 'id or name of a reward that the member can get (the first, if not said)')
-    .option('--project <project>', PROJECT)
     .addHelpText('after', exampleText(['jeton trigger redemption']))
-  addConnectionOptions(command)
-    .option('--app-id <id>', 'app id of an API key (else the profile)')
-    .option('--app-token <token>', 'its secret; asked for, or read from standard input, if not given')
+  addClientOptions(command)
     .optionsGroup('Output')
     .option('--json', 'the answer to the redemption, unchanged')
     .option('--quiet', 'ids of events only')
@@ -96,7 +93,7 @@ export function addEventVerbs(event: Command, io: Io): void {
     .option('--since <when>', FROM)
     .option('--kind <text>', 'only this kind, in either of its forms')
     .option('--events <number>', 'end after so many')
-    .option('--project <project>', PROJECT)
+    .option('--project <project>', PROJECT_TEXT)
     .addHelpText('after', exampleText(['jeton event tail', 'jeton event tail --since 1h --json']))
   addConnectionOptions(tail)
     .optionsGroup('Output')

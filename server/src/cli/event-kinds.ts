@@ -8,8 +8,8 @@ import { printTable } from './print-table.ts'
 /** What can be subscribed to. Anyone may ask, and clients ask where they call, which may be another port. */
 export async function eventKinds(io: Io, options: ConnectionOptions & Output): Promise<void> {
   const connection = connect(io, options)
-  const url = options.url ? connection.url : (connection.app?.url ?? connection.url)
-  const answer = await callApi({ ...connection, url }, { method: 'GET', path: '/events', credential: {} })
+  const request = { method: 'GET', path: '/events', credential: {} }
+  const answer = await callApi({ ...connection, url: connection.apiUrl }, request)
   if (options.json) return printLine(io, answer.text)
   const { data } = answer.json as List
   if (options.quiet) for (const { kind } of data) printLine(io, String(kind))

@@ -4,6 +4,7 @@ import { wrongUsage } from './exit.ts'
 import { type Io, printLine } from './io.ts'
 import { printLadder } from './print-ladder.ts'
 import { openSession, type Session } from './session.ts'
+import { shellWord } from './shell-word.ts'
 import { TERMINAL_COLUMNS } from './wrapped.ts'
 
 interface Refusal {
@@ -100,6 +101,5 @@ async function nameAt(session: Session, path: string): Promise<string | null> {
 /** The remedy as it can be typed: with the key in its place. */
 function remedyOf({ remedy }: Refusal, { key }: Names): string {
   if (!key) return remedy
-  const typed = /^[\w.@-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`
-  return remedy.replaceAll('<key>', typed)
+  return remedy.replaceAll('<key>', () => shellWord(key))
 }

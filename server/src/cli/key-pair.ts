@@ -1,39 +1,86 @@
 import type { Answer } from './call-api.ts'
 import type { Connection } from './connection.ts'
 import { CommandFailure, EXIT } from './exit.ts'
-import { type Io, remark } from './io.ts'
+import { remark } from './io.ts'
 import { secret } from './login.ts'
-import { saveAppToken, shownProfilePath } from './profile.ts'
+import { saveKey, shownProfilePath } from './profile.ts'
+import { projectId, projectName } from './resolve.ts'
+import type { Session } from './session.ts'
 
 export interface KeyPairOptions {
   readonly appId?: string
   readonly appToken?: string
 }
 
-interface KeyPair {
-  /** Where API clients call, which may be another port than the operators'. */
-  readonly url: string
+export interface KeyPair {
   readonly credential: Record<string, string>
+  /** Undefined for a pair from flags, whose project only the server knows. */
+  readonly projectId: string | undefined
 }
 
-/** The key pair to call as a client with: from the flags, else from the profile, else asked for. */
-export async function keyPair(io: Io, connection: Connection, options: KeyPairOptions): Promise<KeyPair> {
-  const kept = connection.app
-  const appId = options.appId ?? kept?.id ?? (await io.ask?.('App id: '))
-  if (!appId)
+/** The key pair of an API client: from the flags, else the one saved for the project. Without a profile it is asked for. */
+export async function keyPair(session: Session, options: KeyPairOptions): Promise<KeyPair> {
+  const { io, connection } = session
+  if (options.appId !== undefined) return fromFlags(session, options.appId, options.appToken)
+  if (connection.hasCredential()) return savedKey(session)
+  const appId = await io.ask?.('App id: ')
+  if (appId) return fromFlags(session, appId, options.appToken)
+  throw new CommandFailure(
+    `No API key for ${connection.url}. Give one with --app-id (its secret is asked for), or sign in: jeton login --url ${connection.url}`,
+    EXIT.credentials,
+  )
+}
+
+const pairOf = (appId: string, appToken: string): KeyPair['credential'] => ({
+  'x-app-id': appId,
+  'x-app-token': appToken,
+})
+
+async function fromFlags(
+  { io, connection }: Session,
+  appId: string,
+  appToken: string | undefined,
+): Promise<KeyPair> {
+  const [project, saved] = savedAs(connection, appId) ?? []
+  const token = appToken ?? saved?.app_token ?? (await secret(io, 'App token (not shown): '))
+  return { credential: pairOf(appId, token), projectId: project }
+}
+
+const savedAs = ({ keys }: Connection, appId: string) =>
+  Object.entries(keys).find(([, { app_id }]) => app_id === appId)
+
+/** Of the same project that all other commands work on. Another project's key would change the wrong data. */
+async function savedKey(session: Session): Promise<KeyPair> {
+  const project = await projectId(session)
+  const key = session.connection.keys[project]
+  if (!key) throw await noKey(session, project)
+  return { credential: pairOf(key.app_id, key.app_token), projectId: project }
+}
+
+async function noKey(session: Session, project: string): Promise<CommandFailure> {
+  const name = JSON.stringify(await projectName(session, project))
+  return new CommandFailure(
+    `No API key is saved for project ${name}.\nCreate and save one: jeton key create --name command-line --permissions api --save${session.sameFlags}\nOr give one with --app-id; its secret is asked for.`,
+    EXIT.credentials,
+  )
+}
+
+/** Before a key is made that has to be saved: afterwards its secret could only be printed. */
+export function requireProfile({ connection: { url, isSaved } }: Session): void {
+  if (!isSaved)
     throw new CommandFailure(
-      `No API key for ${connection.url}. Give one: --app-id … (its secret is asked for).\nSee: jeton key list --json`,
+      `--save needs a profile of ${url}. Make one: jeton login --url ${url}`,
       EXIT.credentials,
     )
-  const ofProfile = kept?.id === appId ? kept : undefined
-  const appToken = options.appToken ?? ofProfile?.token ?? (await secret(io, 'App token (not shown): '))
-  return { url: ofProfile?.url ?? connection.url, credential: { 'x-app-id': appId, 'x-app-token': appToken } }
 }
 
-/** A new secret of the key that the profile keeps replaces the old one there, or the next command would fail. */
-export function keepNewSecret(io: Io, { url, app }: Connection, { json }: Answer): void {
-  const { app_id, app_token } = (json ?? {}) as { app_id?: string; app_token?: string }
-  if (app_token === undefined || app_id === undefined || app_id !== app?.id) return
-  saveAppToken(url, app_token, io.env)
-  remark(io, `Kept in ${shownProfilePath(io.env)} as well.`)
+/** Saves a new secret where `--save` asks for it, and always if its key is saved: else the next command would fail. */
+export async function saveNewSecret(session: Session, { json }: Answer, save: boolean): Promise<void> {
+  const { app_id, app_token, project_id } = (json ?? {}) as Record<string, string | undefined>
+  if (app_id === undefined || app_token === undefined || project_id === undefined) return
+  const { io, connection } = session
+  if (!save && !savedAs(connection, app_id)) return
+  saveKey(connection.url, { projectId: project_id, key: { app_id, app_token } }, io.env)
+  const project = JSON.stringify(await projectName(session, project_id))
+  remark(io, `Saved in ${shownProfilePath(io.env)}: commands in project ${project} use this key.`)
 }

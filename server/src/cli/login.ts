@@ -25,8 +25,13 @@ export async function login(io: Io, options: LoginOptions): Promise<void> {
   const project =
     options.project &&
     (await resolveReference(openSession(io, given), { noun: 'project', typed: options.project }))
-  saveProfile(url, { management_id: id, management_token: token, ...(project && { project }) }, io.env)
-  remark(io, `Saved in ${shownProfilePath(io.env)}. Commands now go to ${url} as ${id}.`)
+  const { before } = saveProfile(
+    url,
+    { management_id: id, management_token: token, ...(project && { project }) },
+    { env: io.env, makeDefault: true },
+  )
+  const instead = before !== undefined && before !== url ? ` instead of ${before}` : ''
+  remark(io, `Saved in ${shownProfilePath(io.env)}. Commands now go to ${url}${instead} as ${id}.`)
 }
 
 /** Asked for without an echo, or the first line of standard input: a flag would show it to everyone on the machine. */

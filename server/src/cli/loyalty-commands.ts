@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addClientOptions } from './client-options.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
 import { addOutputOptions } from './resource-command.ts'
@@ -43,13 +44,6 @@ const NOUNS: readonly LoyaltyNoun[] = [
     columns: ['id', 'name', 'type', 'stock', 'redeemed', 'created_at'],
   },
 ]
-
-const addClientOptions = (command: Command): Command =>
-  command
-    .optionsGroup('Server')
-    .option('--url <url>', 'address of the server (JETON_URL, else the profile)')
-    .option('--app-id <id>', 'app id of an API key (else the profile)')
-    .option('--app-token <token>', 'its secret; asked for, or read from standard input, if not given')
 
 export function addLoyaltyCommands(program: Command, io: Io): void {
   for (const noun of NOUNS) addNoun(program, io, noun)

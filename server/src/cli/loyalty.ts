@@ -2,7 +2,7 @@ import { ID_PREFIX } from '../contract/ids.ts'
 import { didYouMean } from '../platform/closest.ts'
 import { type Answer, type ApiRequest, callApi } from './call-api.ts'
 import { plain } from './cells.ts'
-import { connect } from './connection.ts'
+import { type ConnectionOptions, nameServer } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
@@ -10,28 +10,25 @@ import { type KeyPairOptions, keyPair } from './key-pair.ts'
 import type { Resource } from './pages.ts'
 import type { Output } from './print-answer.ts'
 import { printFields, printTable } from './print-table.ts'
+import { openSession, type Session } from './session.ts'
 
-export interface ClientOptions extends Output, KeyPairOptions {
-  readonly url?: string
+export interface ClientOptions extends Output, KeyPairOptions, ConnectionOptions {
+  readonly project?: string
   readonly curl?: boolean
 }
 
 export type Call = (request: ApiRequest) => Promise<Answer>
 
-export async function openClient(io: Io, options: ClientOptions): Promise<Call> {
-  const connection = connect(io, options.url ? { url: options.url } : {})
-  const { url, credential } = await keyPair(io, connection, options)
-  return (request) => callApi({ ...connection, url }, { ...request, credential })
-}
-
-const addressOf = (io: Io, { url }: ClientOptions): string => {
-  const connection = connect(io, url ? { url } : {})
-  return connection.app?.url ?? connection.url
+/** Calls as an API client, in the project that all commands work on. */
+export async function openClient(session: Session, options: KeyPairOptions): Promise<Call> {
+  const { connection } = session
+  const { credential } = await keyPair(session, options)
+  return (request) => callApi({ ...connection, url: connection.apiUrl }, { ...request, credential })
 }
 
 /** True where only the curl command was wanted. */
-function printedCurl(io: Io, request: ApiRequest, options: ClientOptions): boolean {
-  if (options.curl) printLine(io, curlLine(addressOf(io, options), { ...request, credential: {} }))
+function printedCurl({ io, connection }: Session, request: ApiRequest, options: ClientOptions): boolean {
+  if (options.curl) printLine(io, curlLine(connection.apiUrl, { ...request, credential: {} }))
   return options.curl === true
 }
 
@@ -50,8 +47,9 @@ export async function list(
   const query = { ...(limit && { limit }), ...(page && { page }) }
   const path = noun.path.replace('{campaign}', encodeURIComponent(campaign))
   const request = { method: 'GET', path, query }
-  if (printedCurl(io, request, options)) return
-  const answer = await (await openClient(io, options))(request)
+  const session = openSession(io, options)
+  if (printedCurl(session, request, options)) return
+  const answer = await (await openClient(session, options))(request)
   if (options.json) return printLine(io, answer.text)
   const found = answer.json as { data_ref: string; total: number } & Record<string, Resource[]>
   const rows = found[found.data_ref]!
@@ -71,8 +69,9 @@ const withPoints = (row: Resource): Resource => ({
 
 export async function show(io: Io, path: string, typed: string, options: ClientOptions): Promise<void> {
   const request = { method: 'GET', path: path + encodeURIComponent(typed) }
-  if (printedCurl(io, request, options)) return
-  const answer = await (await openClient(io, options))(request)
+  const session = openSession(io, options)
+  if (printedCurl(session, request, options)) return
+  const answer = await (await openClient(session, options))(request)
   if (options.json) return printLine(io, answer.text)
   const { object: _, ...fields } = answer.json as Resource
   if (options.quiet) printLine(io, String(fields.code ?? fields.id))
@@ -101,10 +100,13 @@ export async function redeem(
     body: { reward: { id } },
   })
   // An id needs no looking up, so that the curl command can be had without a server.
-  if (typed.reward.startsWith(ID_PREFIX.reward) && printedCurl(io, requestFor(typed.reward), options)) return
-  const call = await openClient(io, options)
+  const session = openSession(io, options)
+  if (typed.reward.startsWith(ID_PREFIX.reward) && printedCurl(session, requestFor(typed.reward), options))
+    return
+  const call = await openClient(session, options)
   const rewardId = offeredReward(await offersTo(call, typed.member), typed).id
-  if (printedCurl(io, requestFor(rewardId), options)) return
+  if (printedCurl(session, requestFor(rewardId), options)) return
+  nameServer(io, session.connection)
   const answer = await call(requestFor(rewardId))
   if (options.json) return printLine(io, answer.text)
   const done = answer.json as Redeemed

@@ -4,14 +4,22 @@ import { dirname, join } from 'node:path'
 import type { Environment } from '../platform/config/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 
+/** A key pair for commands that call as an API client. */
+export interface SavedKey {
+  readonly app_id: string
+  readonly app_token: string
+}
+
 /** What the command line knows of a server. */
 export interface Profile {
   readonly management_id: string
   readonly management_token: string
   /** Default project, id or name. */
   readonly project?: string | undefined
-  /** A key pair for what API clients call; the first start keeps the sample's here. */
-  readonly app?: { readonly url: string; readonly id: string; readonly token: string } | undefined
+  /** Address for API clients, where it differs from the one for operators. */
+  readonly api_url?: string | undefined
+  /** By project id, so that `project use` selects the key as well. The first start saves the sample's. */
+  readonly keys?: Readonly<Record<string, SavedKey>> | undefined
 }
 
 interface ProfileFile {
@@ -40,32 +48,45 @@ export function readProfiles(env: Environment = process.env): ProfileFile {
   }
 }
 
-/** Keeps the credential of a server, and makes it the one that commands go to. */
-export function saveProfile(url: string, profile: Profile, env: Environment = process.env): void {
+interface SaveOptions {
+  readonly env?: Environment
+  /** Only where a person chose this server: the default must never change as a side effect. */
+  readonly makeDefault?: boolean
+}
+
+/** The server that commands go to, before and after a profile was saved. */
+export interface Defaults {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+/** Saves the credential of a server. It becomes the default server if there is none yet. */
+export function saveProfile(url: string, profile: Profile, options: SaveOptions = {}): Defaults {
+  const { env = process.env, makeDefault = false } = options
   const file = readOrSetAside(env)
-  const before = file.servers[url]
-  const servers = {
-    ...file.servers,
-    [url]: { ...(before && { project: before.project, app: before.app }), ...profile },
-  }
-  write(env, { ...file, default: url, servers })
+  const before = file.default !== undefined && file.servers[file.default] ? file.default : undefined
+  const after = makeDefault ? url : (before ?? url)
+  const servers = { ...file.servers, [url]: { ...file.servers[url], ...profile } }
+  write(env, { ...file, default: after, servers })
+  return { before, after }
 }
 
-/** False where there is no profile of this server to keep it in. */
-export function saveDefaultProject(url: string, project: string, env: Environment): boolean {
-  const file = readProfiles(env)
-  const before = file.servers[url]
-  if (!before) return false
-  write(env, { ...file, servers: { ...file.servers, [url]: { ...before, project } } })
-  return true
-}
+/** False if there is no profile of this server. */
+export const saveDefaultProject = (url: string, project: string, env: Environment): boolean =>
+  changeProfile(url, (before) => ({ ...before, project }), env)
 
-/** A new secret of the key pair that is kept for a server. */
-export function saveAppToken(url: string, token: string, env: Environment): void {
+/** The key pair for commands in a project. False if there is no profile of this server. */
+export const saveKey = (
+  url: string,
+  { projectId, key }: { projectId: string; key: SavedKey },
+  env: Environment,
+): boolean => changeProfile(url, (before) => ({ ...before, keys: { ...before.keys, [projectId]: key } }), env)
+
+function changeProfile(url: string, change: (before: Profile) => Profile, env: Environment): boolean {
   const file = readProfiles(env)
   const before = file.servers[url]
-  if (before?.app)
-    write(env, { ...file, servers: { ...file.servers, [url]: { ...before, app: { ...before.app, token } } } })
+  if (before) write(env, { ...file, servers: { ...file.servers, [url]: change(before) } })
+  return before !== undefined
 }
 
 /** A credential that is shown once must not be lost because the file was broken; nor is the broken file. */

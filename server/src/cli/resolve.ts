@@ -4,6 +4,7 @@ import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { entryOf, type Operation } from './operations.ts'
 import { firstPage, type Resource, wholeList } from './pages.ts'
 import type { Session } from './session.ts'
+import { shellWord } from './shell-word.ts'
 
 /** What is typed for a resource, and the project that it is looked for in. */
 interface Reference {
@@ -63,20 +64,35 @@ async function notThere(session: Session, list: Operation, reference: Reference)
   throw new CommandFailure(`There is no ${noun} ${JSON.stringify(typed)}.${hint}`, EXIT.notFound)
 }
 
-/** `--project`, JETON_PROJECT, the profile, or the only one there is. */
+/** `--project`, JETON_PROJECT or the profile. */
+export const chosenProject = ({ project, io, connection }: Session): string | undefined =>
+  project || io.env.JETON_PROJECT || connection.defaultProject
+
+/** The name for people, or the id where it cannot be read. */
+export async function projectName({ call }: Session, id: string): Promise<string> {
+  try {
+    const path = `/management/v1/projects/${encodeURIComponent(id)}`
+    return String(((await call({ method: 'GET', path })).json as Resource).name)
+  } catch (error) {
+    if (error instanceof CommandFailure) return id
+    throw error
+  }
+}
+
+/** The chosen project, or the only one there is. */
 export async function projectId(session: Session): Promise<string> {
-  const typed = session.project || session.io.env.JETON_PROJECT || session.connection.defaultProject
+  const typed = chosenProject(session)
   if (typed) return resolveReference(session, { noun: 'project', typed })
   const list = session.catalogue.find('project', 'list')!
   const { data } = await firstPage(session, requestFor(list, { noun: 'project', typed: '' }))
   if (data.length === 1) return String(data[0]!.id)
   if (data.length === 0)
     throw new CommandFailure(
-      'There is no project yet. Create one: jeton project create --name …',
+      'There is no project yet. Create one: jeton project create --name Club',
       EXIT.notFound,
     )
   throw wrongUsage(
-    `Which project? Say it with --project, or once for all: jeton project use <project>\n${data.map(described).join('\n')}`,
+    `Which project? Name it with --project, or choose it for all commands: jeton project use ${shellWord(String(data[0]!.name))}\n${data.map(described).join('\n')}`,
   )
 }
 

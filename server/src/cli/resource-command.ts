@@ -1,22 +1,29 @@
 import type { Command } from 'commander'
+import type { Answer, ApiRequest } from './call-api.ts'
+import { PROJECT_TEXT } from './client-options.ts'
 import { confirmed, isDestructive, refuseUnattended } from './confirm.ts'
-import { addConnectionOptions } from './connection.ts'
+import { addConnectionOptions, nameServer } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { EXAMPLES, exampleText } from './examples.ts'
 import { fieldsOf, type Options, optionOf } from './fields.ts'
 import { type Io, printLine } from './io.ts'
-import { keepNewSecret } from './key-pair.ts'
+import { requireProfile, saveNewSecret } from './key-pair.ts'
 import { type Catalogue, OF_PROJECT, type Operation } from './operations.ts'
 import { wholeList } from './pages.ts'
 import { type Output, printAnswer } from './print-answer.ts'
 import { requestOf, type Typed } from './resource-request.ts'
 import { openSession, type Session } from './session.ts'
 
-/** A flag of one command that leads elsewhere than to the API. */
+/** What one command does beyond its request to the API. */
 export interface Extra {
-  addOptions(command: Command): unknown
-  takesOver(options: Options): boolean
-  run(io: Io, options: Options): Promise<void>
+  addOptions?(command: Command): unknown
+  /** True where `run` does all of it, without the API. */
+  takesOver?(options: Options): boolean
+  run?(io: Io, options: Options): Promise<void>
+  /** Before the request is sent: the last chance to refuse it. */
+  before?(session: Session, request: ApiRequest): Promise<void>
+  /** After the answer is printed, for a person. */
+  after?(session: Session, answer: Answer): Promise<void>
 }
 
 interface Source {
@@ -50,15 +57,20 @@ function addVerb(noun: Command, io: Io, about: About): void {
   )
   if (operation.ownParam) command.argument(`<${operation.noun}>`, argumentText(about))
   addFields(command, about)
-  extra?.addOptions(command)
+  if (hasAppToken(operation))
+    command.option('--save', 'save the key pair for the commands that call as an API client')
+  extra?.addOptions?.(command)
   addOutputOptions(addConnectionOptions(command))
   command.addHelpText('after', exampleText(EXAMPLES[`${operation.noun}.${operation.verb}`]))
   command.action((...typed: unknown[]) => {
     const options = command.opts()
-    if (extra?.takesOver(options)) return extra.run(io, options)
+    if (extra?.run && extra.takesOver?.(options)) return extra.run(io, options)
     return execute(io, about, { reference: operation.ownParam ? String(typed[0]) : undefined, options })
   })
 }
+
+/** Whether the answer holds the secret of an API key, which commands can use. */
+const hasAppToken = ({ answer }: Operation): boolean => answer?.properties?.app_token !== undefined
 
 const argumentText = ({ operation, catalogue }: About): string => {
   const show = catalogue.find(operation.noun, 'show')?.answer?.properties ?? {}
@@ -76,7 +88,7 @@ function addFields(command: Command, { operation, catalogue }: About): void {
   }
   for (const field of query) command.addOption(optionOf(field, false))
   if (operation.inProject || ofProject(catalogue, operation))
-    command.option('--project <project>', 'id or name (JETON_PROJECT, else the profile, else the only one)')
+    command.option('--project <project>', PROJECT_TEXT)
   if (operation.verb === 'list') command.option('--all', 'every page, not only the first')
   if (isDestructive(operation)) command.option('--yes', 'do not ask')
 }
@@ -91,20 +103,32 @@ export const addOutputOptions = (command: Command): Command =>
 const ofProject = (catalogue: Catalogue, { noun, verb }: Operation): Operation | undefined =>
   catalogue.find(noun, verb + OF_PROJECT)
 
-async function execute(io: Io, { catalogue, operation: typedOperation }: About, typed: Typed): Promise<void> {
-  const options = typed.options as Options &
-    Output & { project?: string; yes?: boolean; curl?: boolean; all?: boolean }
+interface ResourceOptions extends Options, Output {
+  readonly project?: string
+  readonly yes?: boolean
+  readonly curl?: boolean
+  readonly all?: boolean
+  readonly save?: boolean
+}
+
+async function execute(io: Io, about: About, typed: Typed): Promise<void> {
+  const { catalogue, operation: typedOperation, extra } = about
+  const options: ResourceOptions = typed.options
   const operation = (options.project && ofProject(catalogue, typedOperation)) || typedOperation
   const yes = options.yes === true
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)
   const session = openSession(io, options, catalogue)
+  if (options.save) requireProfile(session)
   let request = await requestOf(session, operation, typed)
+  if (operation.method !== 'GET' && !options.curl) nameServer(io, session.connection)
   if (isDestructive(operation) && (!options.curl || operation.body))
     request = await confirmed(session, operation, { request, yes: yes || options.curl === true })
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
+  await extra?.before?.(session, request)
   const answer = options.all ? await everyPage(session, request) : await session.call(request)
   printAnswer(io, answer, { operation, catalogue, reference: typed.reference, output: options })
-  keepNewSecret(io, session.connection, answer)
+  if (!options.json && !options.quiet) await extra?.after?.(session, answer)
+  if (hasAppToken(operation)) await saveNewSecret(session, answer, options.save === true)
 }
 
 async function everyPage(session: Session, request: Parameters<typeof wholeList>[1]) {

@@ -31,15 +31,18 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
   const first = await makeFirst(service.db, config)
-  const savedIn = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
+  const saved = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
+  const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({
-        ...{ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive },
+        ...{ ...urls, ...(await facts(service, first)), first, showOperator: interactive, hasOperator },
+        savedIn: saved?.savedIn,
+        defaultServer: saved?.defaultServer,
         workers: config.JETON_WORKERS,
       }),
     )
-  else await logReady(log, service, { ...urls, config })
+  else logReady(log, service, { ...urls, config, hasOperator })
   if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
     log.warn(
       {
@@ -78,30 +81,41 @@ function keepOperator(
   { url, managementUrl }: { url: string; managementUrl: string },
   { operator, sample }: FirstStart,
   folder: string,
-): string {
+): Pick<StartFacts, 'savedIn' | 'defaultServer'> {
   const { id: management_id, token: management_token } = operator!
   try {
-    const app = sample && { url, id: sample.appId, token: sample.appToken }
-    saveProfile(managementUrl, { management_id, management_token, project: sample?.projectId, app })
-    return shownProfilePath()
+    const { after } = saveProfile(managementUrl, {
+      ...{ management_id, management_token },
+      project: sample?.projectId,
+      api_url: url === managementUrl ? undefined : url,
+      keys: sample && { [sample.projectId]: { app_id: sample.appId, app_token: sample.appToken } },
+    })
+    return { savedIn: shownProfilePath(), defaultServer: after }
   } catch {
     const file = join(folder, 'operator.json')
     writeFileSync(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`, { mode: 0o600 })
-    return file
+    return { savedIn: file, defaultServer: undefined }
   }
 }
 
-async function logReady(
+interface Ready {
+  readonly url: string
+  readonly managementUrl: string
+  readonly config: Config
+  readonly hasOperator: boolean
+}
+
+function logReady(
   log: Log,
   { db, migrations }: Pick<Service, 'db' | 'migrations'>,
-  { url, managementUrl, config }: { url: string; managementUrl: string; config: Config },
-): Promise<void> {
+  { url, managementUrl, config, hasOperator }: Ready,
+): void {
   const applied = migrations.applied.length
   const management = managementUrl === url ? {} : { management_url: managementUrl }
   const stored = { store: db.label, migrations: migrations.total, applied_now: applied }
   const processes = config.JETON_WORKERS
   log.info({ url, ...management, version: VERSION, processes, ...stored }, 'ready')
-  if ((await countOperators(db)) === 0) log.warn({ do: 'jeton operator create --local' }, 'no operator yet')
+  if (!hasOperator) log.warn({ do: 'jeton operator create --local' }, 'no operator yet')
   if (config.JETON_PUBLIC_URL === undefined)
     log.warn(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },

@@ -16,6 +16,9 @@ export interface StartFacts {
   } | null
   /** Where the operator's credential was saved, and whether it may be printed as well. */
   readonly savedIn: string | undefined
+  /** The server that commands go to, where the credential was saved in the profile. */
+  readonly defaultServer: string | undefined
+  readonly hasOperator: boolean
   readonly showOperator: boolean
 }
 
@@ -28,7 +31,8 @@ function head({ version, readyMs, url }: StartFacts): string {
   return `${left}${url.padStart(WIDTH - left.length)}`
 }
 
-function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
+function credentials(facts: StartFacts): string[] {
+  const { first, savedIn, showOperator } = facts
   const lines: string[] = []
   const { operator, sample } = first
   if ((operator && showOperator) || sample) lines.push('', '  Shown once')
@@ -43,8 +47,31 @@ function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
       '',
       row('saved', savedIn!),
       row('', 'operator and API key, for `npx jeton`; only you can read it'),
+      ...otherDefault(facts),
     )
   return lines
+}
+
+/** A first start beside another server does not take its commands away. */
+function otherDefault({ defaultServer, managementUrl }: StartFacts): string[] {
+  if (defaultServer === undefined || defaultServer === managementUrl) return []
+  return [
+    row('commands', `still go to ${defaultServer}. To send them to this server:`),
+    row('', `export JETON_URL=${managementUrl}`),
+  ]
+}
+
+function secrets({ first, hasOperator }: StartFacts): string[] {
+  if (!hasOperator)
+    return [
+      row('operator', 'none yet, so nobody can manage this. Create one, in a shell with the'),
+      row('', 'same settings: npx jeton operator create --local --save'),
+    ]
+  if (first.operator || first.sample) return []
+  return [
+    row('secrets', 'were shown when they were made. New ones: npx jeton key regenerate'),
+    row('', '(npx jeton key list names the keys) · npx jeton operator create --local'),
+  ]
 }
 
 function thingsToTry({ first, url }: StartFacts): string[] {
@@ -95,12 +122,7 @@ export function summary(facts: StartFacts): string {
   if (workers > 1) lines.push(row('workers', `${workers} processes on one port`))
   if (first.sample)
     lines.push(row('sample', '"Sample": a key, a customer with 500 points, 40 mugs at 100 points'))
-  if (!created)
-    lines.push(
-      row('secrets', 'were shown when they were made. New ones:'),
-      row('', 'npx jeton key regenerate <key> · npx jeton operator create --local'),
-    )
-  lines.push(...credentials(facts), ...thingsToTry(facts))
+  lines.push(...secrets(facts), ...credentials(facts), ...thingsToTry(facts))
   return `${[...lines, '', '  Ctrl-C stops it. The data stays.', ''].join('\n')}\n`
 }
 

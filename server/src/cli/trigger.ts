@@ -1,6 +1,6 @@
 import { didYouMean } from '../platform/closest.ts'
 import { plain } from './cells.ts'
-import type { ConnectionOptions } from './connection.ts'
+import { nameServer } from './connection.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
 import type { EventHead } from './live/event-feed.ts'
@@ -17,11 +17,10 @@ import {
 } from './loyalty.ts'
 import type { List } from './pages.ts'
 import { projectId } from './resolve.ts'
-import { openSession } from './session.ts'
+import { openSession, type Session } from './session.ts'
+import { shellWord } from './shell-word.ts'
 
-interface TriggerOptions extends ClientOptions, ConnectionOptions {
-  readonly url?: string
-  readonly project?: string
+interface TriggerOptions extends ClientOptions {
   readonly member?: string
   readonly reward?: string
 }
@@ -37,30 +36,42 @@ export async function trigger(io: Io, what: string, options: TriggerOptions): Pr
     throw wrongUsage(
       `${JSON.stringify(what)} cannot be triggered.${didYouMean(what, KINDS)} There is: ${KINDS.join(', ')}.`,
     )
-  const call = await openClient(io, options)
+  const session = openSession(io, options)
+  const call = await openClient(session, options)
   const member = options.member ?? SAMPLE_MEMBER
-  const offer = chosen(await offersFor(call, member), { member, reward: options.reward })
+  const flags = session.sameFlags + (options.appId ? ` --app-id ${shellWord(options.appId)}` : '')
+  const offer = chosen(await offersFor(call, { member, flags }), { member, reward: options.reward })
+  nameServer(io, session.connection)
   await makePossible(io, call, { member, offer })
   const body = { reward: { id: offer.id } }
   const answer = await call({ method: 'POST', path: `${memberPath(member)}/redemption`, body })
   const redeemed = answer.json as Redeemed
-  const events = await eventsOf(io, options, { entity: redeemed.customer_id, requestId: answer.requestId })
+  const events = await eventsOf(session, { entity: redeemed.customer_id, requestId: answer.requestId })
   if (options.json) return printLine(io, answer.text)
   if (!options.quiet) printLine(io, plain(redeemedLine(redeemed)))
   for (const { id, type } of events) printLine(io, options.quiet ? id : `${id}   ${plain(type)}`)
-  if (!options.quiet) sayWhatNext(io, events)
+  if (!options.quiet) sayWhatNext(session, events)
 }
 
-async function offersFor(call: Call, member: string): Promise<Offer[]> {
+async function offersFor(call: Call, { member, flags }: { member: string; flags: string }): Promise<Offer[]> {
   try {
     return await offersTo(call, member)
   } catch (error) {
     if (!(error instanceof CommandFailure && error.status === 404)) throw error
     throw new CommandFailure(
-      `There is no card ${JSON.stringify(member)} in the project of this key. Name one that may be used for this: jeton trigger redemption --member <code>\nCodes: jeton member list --campaign <campaign>`,
+      `There is no card ${JSON.stringify(member)} in the project of this key. Name another with --member.\n${await cardsHint(call, flags)}`,
       EXIT.notFound,
     )
   }
+}
+
+/** How to find a card. The key may not be permitted to read campaigns. */
+async function cardsHint(call: Call, flags: string): Promise<string> {
+  const answer = await call({ method: 'GET', path: '/v1/campaigns', query: { limit: '1' } }).catch(() => null)
+  const [campaign] = (answer?.json as { campaigns?: { name: string }[] } | undefined)?.campaigns ?? []
+  return campaign
+    ? `Cards of its newest campaign: jeton member list --campaign ${shellWord(campaign.name)}${flags}`
+    : 'The project has no campaign that this key can read.'
 }
 
 /** Named, or the first that needs no order. */
@@ -98,14 +109,12 @@ async function makePossible(
   }
 }
 
-/** Written with the redemption, so they are there by now. Who holds only a key pair cannot look. */
+/** Written with the redemption, so they are there by now. A key pair alone cannot read them. */
 async function eventsOf(
-  io: Io,
-  options: TriggerOptions,
+  session: Session,
   { entity, requestId }: { entity: string; requestId: string },
 ): Promise<EventHead[]> {
   try {
-    const session = openSession(io, options)
     const path = `/management/v1/projects/${await projectId(session)}/events`
     const { data } = (await session.call({ method: 'GET', path, query: { entity, limit: '20' } }))
       .json as List
@@ -116,13 +125,11 @@ async function eventsOf(
   }
 }
 
-function sayWhatNext(io: Io, events: readonly EventHead[]): void {
-  const [event] = events
-  remark(
-    io,
-    event
-      ? `See it arrive: jeton delivery list --event ${event.id}`
-      : 'Its event is in the project of this key: jeton event list --project <project>',
-  )
-  remark(io, 'On this machine: jeton listen --forward-to localhost:3000/hook --since 5m')
+function sayWhatNext({ io, connection, sameFlags }: Session, [event]: readonly EventHead[]): void {
+  if (event) {
+    remark(io, `See it arrive: jeton delivery list --event ${event.id}${sameFlags}`)
+    remark(io, `On this machine: jeton listen --forward-to localhost:3000/hook --since 5m${sameFlags}`)
+  } else if (connection.hasCredential())
+    remark(io, 'Its event is in the project of the given key. Name that project with --project to see it.')
+  else remark(io, `To see its event, sign in: jeton login --url ${connection.url}`)
 }

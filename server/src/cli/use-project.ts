@@ -7,14 +7,20 @@ import { openSession } from './session.ts'
 
 export async function useProject(io: Io, typed: string, options: ConnectionOptions): Promise<void> {
   const session = openSession(io, options)
+  const { url, keys } = session.connection
   const id = await resolveReference(session, { noun: 'project', typed })
-  const { name } = (
-    await session.call({ method: 'GET', path: `/management/v1/projects/${encodeURIComponent(id)}` })
-  ).json as { name: string }
-  if (!saveDefaultProject(session.connection.url, id, io.env))
+  const path = `/management/v1/projects/${encodeURIComponent(id)}`
+  const { name } = (await session.call({ method: 'GET', path })).json as { name: string }
+  if (!saveDefaultProject(url, id, io.env))
     throw new CommandFailure(
-      `There is no profile of ${session.connection.url} to keep it in. Make one: jeton login --url ${session.connection.url}   Or set JETON_PROJECT=${id}`,
+      `There is no profile of ${url} to save it in. Make one: jeton login --url ${url}   Or set JETON_PROJECT=${id}`,
       EXIT.credentials,
     )
-  remark(io, `Commands to ${session.connection.url} now work on project ${JSON.stringify(name)} (${id}).`)
+  remark(io, `Commands to ${url} now work on project ${JSON.stringify(name)} (${id}).`)
+  if (io.env.JETON_PROJECT) remark(io, 'JETON_PROJECT is set in this shell and takes precedence over it.')
+  if (!keys[id])
+    remark(
+      io,
+      `It has no saved API key. To issue tokens and redeem here: jeton key create --name command-line --permissions api --save${session.sameFlags}`,
+    )
 }

@@ -1,13 +1,15 @@
 import { type Answer, type ApiRequest, callApi } from './call-api.ts'
-import type { ConnectionOptions } from './connection.ts'
+import { type ConnectionOptions, nameServer } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { type Io, printLine, remark } from './io.ts'
 import { type KeyPairOptions, keyPair } from './key-pair.ts'
 import type { Output } from './print-answer.ts'
 import { printFields } from './print-table.ts'
-import { openSession } from './session.ts'
+import { openSession, type Session } from './session.ts'
+import { shellWord } from './shell-word.ts'
 
 interface KeyOptions extends ConnectionOptions, Output, KeyPairOptions {
+  readonly project?: string
   readonly curl?: boolean
 }
 
@@ -19,12 +21,17 @@ export async function issueToken(io: Io, options: KeyOptions & { scope: string }
     .split(/[\s,]+/)
     .filter(Boolean)
     .join(' ')
-  const answer = await asClient(io, '/v1/oauth/token', { grant_type: 'client_credentials', scope }, options)
+  const session = openSession(io, options)
+  if (!options.curl) nameServer(io, session.connection)
+  const form = { grant_type: 'client_credentials', scope }
+  const answer = await asClient(session, { path: '/v1/oauth/token', form }, options)
   if (!answer) return
   const { access_token } = answer.json as Fields
   if (options.quiet) return printLine(io, String(access_token))
   print(io, answer, options)
-  if (!options.json) remark(io, 'The token is shown this once. Use it: -H "Authorization: Bearer jtn_…"')
+  if (options.json) return
+  const again = `jeton token issue --scope ${shellWord(scope)} --quiet${session.sameFlags}`
+  remark(io, `The token is shown this once. To keep one in a variable: TOKEN=$(${again})`)
 }
 
 /** What an API does with the token of its caller. */
@@ -34,7 +41,7 @@ export async function introspectToken(
   options: KeyOptions & { ipAddress?: string },
 ): Promise<void> {
   const form = { token, ...(options.ipAddress && { ip_address: options.ipAddress }) }
-  const answer = await asClient(io, '/v1/oauth/introspect', form, options)
+  const answer = await asClient(openSession(io, options), { path: '/v1/oauth/introspect', form }, options)
   if (!answer) return
   const { access_token: _, ...shown } = answer.json as Fields
   if (options.quiet) return printLine(io, shown.active ? 'active' : 'inactive')
@@ -43,16 +50,15 @@ export async function introspectToken(
 
 /** Undefined where only the curl command was wanted. */
 async function asClient(
-  io: Io,
-  path: string,
-  form: Record<string, string>,
+  session: Session,
+  asked: { path: string; form: Record<string, string> },
   options: KeyOptions,
 ): Promise<Answer | undefined> {
-  const session = openSession(io, options)
-  const request: ApiRequest = { method: 'POST', path, form, credential: {} }
-  if (options.curl) return void printLine(io, curlLine(session.connection.url, request))
-  const { url, credential } = await keyPair(io, session.connection, options)
-  return callApi({ ...session.connection, url }, { ...request, credential })
+  const { io, connection } = session
+  const request: ApiRequest = { method: 'POST', ...asked, credential: {} }
+  if (options.curl) return void printLine(io, curlLine(connection.apiUrl, request))
+  const { credential } = await keyPair(session, options)
+  return callApi({ ...connection, url: connection.apiUrl }, { ...request, credential })
 }
 
 function print(io: Io, { text, json }: Answer, { json: asJson }: Output): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addClientOptions } from './client-options.ts'
 import { addConnectionOptions } from './connection.ts'
 import { addEventVerbs } from './event-commands.ts'
 import { exampleText } from './examples.ts'
@@ -24,12 +25,6 @@ function addProjectUse(project: Command, io: Io): void {
   command.action(async (typed, options) => (await import('./use-project.ts')).useProject(io, typed, options))
 }
 
-const addKeyPair = (command: Command): Command =>
-  command
-    .optionsGroup('API key')
-    .option('--app-id <id>', 'app id of the key')
-    .option('--app-token <token>', 'its secret; asked for, or read from standard input, if not given')
-
 function addTokenIssue(token: Command, io: Io): void {
   const command = token
     .command('issue')
@@ -41,11 +36,11 @@ function addTokenIssue(token: Command, io: Io): void {
     .addHelpText(
       'after',
       exampleText([
-        'jeton token issue --app-id 4f0c5d1e-… --scope "loyalties rewards"',
-        'TOKEN=$(jeton token issue --app-id 4f0c5d1e-… --quiet < secret.txt)',
+        'TOKEN=$(jeton token issue --scope "loyalties rewards" --quiet)',
+        'jeton token issue --app-id 4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90 < secret.txt',
       ]),
     )
-  addOutputOptions(addConnectionOptions(addKeyPair(command)))
+  addOutputOptions(addClientOptions(command))
   command.action(async (options) => (await import('./use-token.ts')).issueToken(io, options))
 }
 
@@ -56,7 +51,7 @@ function addTokenIntrospect(token: Command, io: Io): void {
     .description('Does what an API does with the token of a caller: asks whether it is active, and for what.')
     .argument('<access_token>', 'the token, jtn_…')
     .option('--ip-address <address>', 'address of the caller, held against the whitelist of the key')
-  addOutputOptions(addConnectionOptions(addKeyPair(command)))
+  addOutputOptions(addClientOptions(command))
   command.action(async (typed, options) =>
     (await import('./use-token.ts')).introspectToken(io, typed, options),
   )

@@ -25,9 +25,9 @@ beforeAll(async () => {
   })
   const { sample } = await makeFirst(service.service.db, config)
   projectId = sample!.projectId
-  const app = { url: service.url, id: sample!.appId, token: sample!.appToken }
-  const profile = { management_id: OPERATOR.id, management_token: OPERATOR.token, project: projectId, app }
-  saveProfile(service.url, profile, { XDG_CONFIG_HOME: folder })
+  const keys = { [projectId]: { app_id: sample!.appId, app_token: sample!.appToken } }
+  const profile = { management_id: OPERATOR.id, management_token: OPERATOR.token, project: projectId, keys }
+  saveProfile(service.url, profile, { env: { XDG_CONFIG_HOME: folder } })
 })
 afterAll(async () => {
   await service.stop()
@@ -84,7 +84,9 @@ test('in another project the card has to be named: it may be that of a real cust
   const flags = ['--app-id', shop.pair.appId, '--app-token', shop.pair.appToken, '--project', shop.projectId]
   expect(await trigger('redemption', ...flags)).toMatchObject({
     code: 3,
-    err: expect.stringContaining('There is no card "SAMPLE-1" in the project of this key.'),
+    err: expect.stringMatching(
+      /^There is no card "SAMPLE-1" in the project of this key\.[\s\S]*jeton member list --campaign .+ --project proj_\w+ --app-id \S+\n$/,
+    ),
   })
   const named = await trigger('redemption', '--member', card.code, ...flags)
   expect(named).toMatchObject({ code: 0, out: expect.stringMatching(/50 left\nevcus_\w+ /) })
@@ -94,7 +96,7 @@ test('in another project the card has to be named: it may be that of a real cust
     env: { XDG_CONFIG_HOME: '/nonexistent' },
   })
   expect(out).toMatch(/^r_\w+ {3}Mug {3}100 points, 0 left\n$/)
-  expect(err).toContain('jeton event list')
+  expect(err).toContain(`jeton login --url ${service.url}`)
 })
 
 test('what cannot be triggered is wrong usage', async () => {

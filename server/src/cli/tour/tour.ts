@@ -39,7 +39,7 @@ export async function tour(io: Io, options: TourOptions): Promise<void> {
 
 /** Where API clients call: as told, as kept by the first start, else where the operators do. */
 function apiUrlOf({ connection }: Session, { apiUrl }: TourOptions): string {
-  return apiUrl ? plainUrl(apiUrl) : (connection.app?.url ?? connection.url)
+  return apiUrl ? plainUrl(apiUrl) : connection.apiUrl
 }
 
 function reportFor(io: Io, { json, verbose }: TourOptions): Report {

@@ -94,9 +94,9 @@ test('the key pair is kept where only its owner can read it, and --curl does not
   const file = join(config, 'jeton', 'config.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const [profile] = Object.values(JSON.parse(readFileSync(file, 'utf8')).servers) as {
-    app: { token: string }
+    keys: Record<string, { app_token: string }>
   }[]
-  expect(printed).toContain(profile!.app.token)
+  expect(printed).toContain(Object.values(profile!.keys)[0]!.app_token)
   const { out } = await typed('redeem', 'SAMPLE-1', 'Mug', '--curl')
   expect(out).toMatch(/-d '\{"reward":\{"id":"rew_\w+"\}\}'/)
   expect(out).not.toContain('jta_')
