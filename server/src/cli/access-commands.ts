@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { PROJECT_TEXT } from './client-options.ts'
 import { addConnectionOptions } from './connection.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
@@ -27,12 +28,19 @@ export function addAccessCommands(program: Command, io: Io): void {
     .description(
       'Asks whether a token or key may call a path, step by step, with what would mend it. Not allowed is exit code 1.',
     )
-    .argument('<credential>', 'an access token (jtn_…) or the app id of a key')
+    .argument('<credential>', 'an access token (jtn_…), or the name, id or app id of a key')
     .argument('<method>', 'GET, POST, … (for people: it does not change the answer)')
     .argument('<path>', '/v1/… or /client/v1/…')
-    .option('--from <address>', 'address that the call comes from')
+    .option('--from <address>', 'IP address that the call comes from')
+    .option('--project <project>', `of the key: ${PROJECT_TEXT}`)
     .option('--json', 'the answer of the API, unchanged')
-    .addHelpText('after', exampleText(['jeton check jtn_… GET /v1/rewards --from 10.0.0.4']))
+    .addHelpText(
+      'after',
+      exampleText([
+        'jeton check Quickstart GET /v1/rewards',
+        'jeton check "$TOKEN" GET /v1/rewards --from 10.0.0.4',
+      ]),
+    )
   addConnectionOptions(check)
   check.action(async (credential, method, path, options) =>
     (await import('./check-call.ts')).checkCall(io, { credential, method, path }, options),

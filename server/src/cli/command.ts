@@ -18,8 +18,7 @@ export class JetonCommand extends Command {
     )
   }
 
-  unknownCommand(): never {
-    const word = this.args[0] ?? ''
+  unknownCommand(word = this.args[0] ?? ''): never {
     const names = this.commands.map((command) => command.name())
     throw wrongUsage(
       `${this.fullName} has no ${JSON.stringify(word)}.${didYouMean(word, names)} See: ${this.fullName} --help`,

@@ -22,7 +22,7 @@ function addListen(program: Command, io: Io): void {
     .description(
       'Sends each event of the project to an address on this machine, signed by the server with the secret of your webhook, so that the receiver is tried as it will run. It reads the event log: nothing is missed while this machine sleeps or the server is away. What is sent here is on no record.',
     )
-    .requiredOption('--forward-to <url>', 'where the receiver is: localhost:3000/hook. Needed.')
+    .requiredOption('--forward-to <url>', 'where the receiver is: localhost:3000/hook. Required.')
     .option('--as <destination>', 'take the place of this webhook or distribution (the newest, if not said)')
     .option('--secret <secret>', 'sign with this one instead: whsec_…')
     .option('--since <when>', FROM)

@@ -4,9 +4,10 @@ import { TERMINAL_COLUMNS } from './wrapped.ts'
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'project.create': ['jeton project create --name "Club Europe"'],
   'project.delete': ['jeton project delete "Club Europe"'],
-  'key.list': ['jeton key list --state blocked', 'jeton key list --all --quiet | xargs -n1 jeton key block'],
+  'key.list': ['jeton key list --state blocked'],
   'key.create': [
     'jeton key create --name pos-gateway --permissions loyalties,rewards --ip-whitelist 10.0.0.0/8',
+    'jeton key create --name command-line --permissions api --save   # for jeton token issue',
     'jeton key create --data @key.json --json',
   ],
   'key.update': [
@@ -52,7 +53,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'jeton delivery recover --since 2026-11-15T14:00:00Z --destination wh_…',
   ],
   'event.list': ['jeton event list --entity cust_… --from 2026-11-01'],
-  'audit.list': ['jeton audit list --action api_key.blocked --from 2026-11-01'],
+  'audit.list': [
+    'jeton audit list --action api_key.blocked --from 2026-11-01',
+    'jeton audit list --all-projects   # operators and deleted projects as well',
+  ],
   'refusal.list': ['jeton refusal list --limit 50'],
 }
 

@@ -1,8 +1,10 @@
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
+import { type Scope, scopeOfPath, wholeSideOf } from '../contract/scopes.ts'
 import type { ConnectionOptions } from './connection.ts'
 import { wrongUsage } from './exit.ts'
 import { type Io, printLine } from './io.ts'
 import { printLadder } from './print-ladder.ts'
+import { UUID } from './resolve.ts'
 import { openSession, type Session } from './session.ts'
 import { shellWord } from './shell-word.ts'
 import { TERMINAL_COLUMNS } from './wrapped.ts'
@@ -23,10 +25,17 @@ interface Refusal {
   readonly forwarded: string | null
 }
 
-/** Names for people; null where there is none, or it is gone. */
+/** What a remedy is made of. */
+interface ShownKey {
+  readonly name: string
+  readonly permissions?: readonly string[]
+  readonly ip_whitelist?: readonly string[]
+}
+
+/** For people; null where there is none, or it is gone. */
 interface Names {
   readonly project: string | null
-  readonly key: string | null
+  readonly key: ShownKey | null
 }
 
 /** Which check a request failed, and what would mend it. */
@@ -46,11 +55,9 @@ export async function explain(
   const names = await namesIn(session, refusal)
   printLine(io, heading(io, refusal))
   if (names.key)
-    printLine(io, `  key ${JSON.stringify(names.key)} of project ${names.project ?? refusal.project_id}`)
+    printLine(io, `  key ${JSON.stringify(names.key.name)} of project ${names.project ?? refusal.project_id}`)
   printLadder(io, refusal.steps, remedyOf(refusal, names))
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Only requests are on record. A token must not even be sent: the address of a request ends up in logs. */
 function refuseOthers(id: string): void {
@@ -58,7 +65,7 @@ function refuseOthers(id: string): void {
   if (!isToken && !UUID.test(id)) return
   const what = isToken ? 'a token' : 'an app id'
   throw wrongUsage(
-    `This is ${what}; jeton explain takes the request_id of an answer, v-….\nWhat it may do, step by step: jeton check ${isToken ? 'jtn_…' : id} GET /v1/rewards\nThe latest refusals: jeton refusal list`,
+    `This is ${what}; jeton explain takes the request_id of an answer, v-….\nWhat it may do, step by step: jeton check ${isToken ? '"$TOKEN"' : id} GET /v1/rewards\nThe latest refusals: jeton refusal list`,
   )
 }
 
@@ -84,22 +91,31 @@ async function namesIn(session: Session, { project_id, key_id }: Refusal): Promi
   if (!project_id) return { project: null, key: null }
   const project = `/management/v1/projects/${project_id}`
   return {
-    project: await nameAt(session, project),
-    key: key_id && ((await nameAt(session, `${project}/api-keys/${key_id}`)) ?? key_id),
+    project: (await readAt(session, project))?.name ?? null,
+    key:
+      key_id === null ? null : ((await readAt(session, `${project}/api-keys/${key_id}`)) ?? { name: key_id }),
   }
 }
 
 /** What was refused may be gone by now; that must not hide why it was. */
-async function nameAt(session: Session, path: string): Promise<string | null> {
+async function readAt(session: Session, path: string): Promise<ShownKey | null> {
   try {
-    return ((await session.call({ method: 'GET', path })).json as { name: string }).name
+    return (await session.call({ method: 'GET', path })).json as ShownKey
   } catch {
     return null
   }
 }
 
-/** The remedy as it can be typed: with the key in its place. */
-function remedyOf({ remedy }: Refusal, { key }: Names): string {
+/** The remedy as it can be typed: with the key, its lists and what is missing in them. */
+function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
   if (!key) return remedy
-  return remedy.replaceAll('<key>', () => shellWord(key))
+  const { name, ip_whitelist = [], permissions = [] } = key
+  const scope = scopeOfPath(path.split('?', 1)[0]!)
+  return (isNamed(scope) ? remedy : remedy.replace(/: jeton key update <key> --permissions …/, '.'))
+    .replaceAll('<key>', () => shellWord(name))
+    .replace('--ip-whitelist …', () => `--ip-whitelist ${[...ip_whitelist, address].join(',')}`)
+    .replace('--permissions …', () => `--permissions ${[...permissions, scope].join(',')}`)
 }
+
+/** A path that no scope names is probably misspelt: nobody is advised to permit everything for it. */
+const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wholeSideOf(scope)

@@ -27,7 +27,7 @@ describe('a time', () => {
   test('is said so in the help, and a text that is none stays a text', () => {
     expect(optionOf(since, true)).toMatchObject({
       flags: '--since <time>',
-      description: 'Since when. A time, or how long ago: 6h, 30min, 2d. Needed.',
+      description: 'Since when. A time, or how long ago: 6h, 30min, 2d. Required.',
     })
     const name = { name: 'name', schema: { type: 'string' }, description: undefined }
     expect(asSent(name, '6h', NOW)).toBe('6h')

@@ -55,7 +55,9 @@ function placeholderOf(schema: Schema): string {
 export function optionOf({ name, schema, description }: Field, required: boolean): Option {
   const hint = schema['x-moment'] && 'A time, or how long ago: 6h, 30min, 2d.'
   const choices = choicesOf(schema).length > CHOICES_MOST && `One of: ${schema.enum!.join(', ')}.`
-  const parts = [description?.replaceAll('`', ''), choices, hint, required && 'Needed.']
+  // What has to be given has no default here, whatever the API does without it.
+  const text = required ? description?.replace(/ Default: [^.]*\./, '') : description
+  const parts = [text?.replaceAll('`', ''), choices, hint, required && 'Required.']
   const says = parts.filter(Boolean).join(' ')
   const isSwitch = typesOf(schema).includes('boolean')
   const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addClientOptions } from './client-options.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
+import { plural } from './plural.ts'
 import { addOutputOptions } from './resource-command.ts'
 
 interface LoyaltyNoun {
@@ -64,7 +65,7 @@ function addNoun(program: Command, io: Io, { name, list, one, reference, columns
   const noun = program.command(name).usage('<verb> [options]').summary('list show')
   const lister = noun
     .command('list')
-    .summary(`List ${name}s, newest first`)
+    .summary(`List ${plural(name)}, newest first`)
     .option('--limit <number>', 'entries a page, 10 if not said')
     .option('--page <number>', 'page, from 1')
   if (list.includes('{campaign}')) lister.requiredOption('--campaign <campaign>', 'id or name')

@@ -8,6 +8,7 @@ import { CommandFailure, EXIT } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
 import { type KeyPairOptions, keyPair } from './key-pair.ts'
 import type { Resource } from './pages.ts'
+import { plural } from './plural.ts'
 import type { Output } from './print-answer.ts'
 import { printFields, printTable } from './print-table.ts'
 import { openSession, type Session } from './session.ts'
@@ -55,7 +56,7 @@ export async function list(
   const rows = found[found.data_ref]!
   if (options.quiet) for (const row of rows) printLine(io, String(row.code ?? row.id))
   else if (rows.length > 0) printTable(io, noun.columns, rows.map(withPoints))
-  else if (io.isTTY) remark(io, `No ${noun.name}s.`)
+  else if (io.isTTY) remark(io, `No ${plural(noun.name)}.`)
   if (rows.length > 0 && rows.length < found.total)
     remark(io, `${rows.length} of ${found.total}. More: --limit or --page`)
 }

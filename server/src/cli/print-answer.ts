@@ -4,6 +4,7 @@ import { headingOf, plain } from './cells.ts'
 import { coloured, type Io, printLine, remark } from './io.ts'
 import { type Catalogue, entryOf, type Operation, type Schema } from './operations.ts'
 import type { List, Resource } from './pages.ts'
+import { plural } from './plural.ts'
 import { printFields, printTable } from './print-table.ts'
 
 export interface Output {
@@ -43,7 +44,7 @@ function printDone(io: Io, { operation, reference, output }: Asked): void {
 function printList(io: Io, list: List, { operation, output }: Asked): void {
   if (output.quiet) for (const entry of list.data) printLine(io, idOf(entry))
   else if (list.data.length > 0) printTable(io, operation.columns ?? scalarsOf(operation), list.data)
-  else if (io.isTTY) remark(io, `No ${operation.noun}s.`)
+  else if (io.isTTY) remark(io, `No ${plural(operation.noun)}.`)
   if (list.data.length < list.total && list.data.length > 0)
     remark(
       io,

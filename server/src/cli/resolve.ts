@@ -3,6 +3,7 @@ import { didYouMean } from '../platform/closest.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { entryOf, type Operation } from './operations.ts'
 import { firstPage, type Resource, wholeList } from './pages.ts'
+import { plural } from './plural.ts'
 import type { Session } from './session.ts'
 import { shellWord } from './shell-word.ts'
 
@@ -17,7 +18,7 @@ interface Reference {
 const PREFIXES: Readonly<Record<string, string>> = { ...ID_PREFIX, key: ID_PREFIX.api_key }
 /** What names a resource beside its id. */
 const IDENTITIES = ['id', 'app_id', 'client_id']
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const isId = ({ noun, typed }: Reference): boolean =>
   PREFIXES[noun] !== undefined &&
@@ -51,7 +52,7 @@ const described = ({ id, name, state, created_at }: Resource): string =>
 
 function ambiguous({ noun, typed }: Reference, found: readonly Resource[]): CommandFailure {
   return wrongUsage(
-    `${found.length} ${noun}s are named ${JSON.stringify(typed)}. Say which by its id:\n${found.map(described).join('\n')}`,
+    `${found.length} ${plural(noun)} are named ${JSON.stringify(typed)}. Say which by its id:\n${found.map(described).join('\n')}`,
   )
 }
 

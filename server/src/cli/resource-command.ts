@@ -5,13 +5,15 @@ import { confirmed, isDestructive, refuseUnattended } from './confirm.ts'
 import { addConnectionOptions, nameServer } from './connection.ts'
 import { curlLine } from './curl.ts'
 import { EXAMPLES, exampleText } from './examples.ts'
+import { wrongUsage } from './exit.ts'
 import { fieldsOf, type Options, optionOf } from './fields.ts'
 import { type Io, printLine } from './io.ts'
 import { requireProfile, saveNewSecret } from './key-pair.ts'
 import { type Catalogue, OF_PROJECT, type Operation } from './operations.ts'
 import { wholeList } from './pages.ts'
 import { type Output, printAnswer } from './print-answer.ts'
-import { requestOf, type Typed } from './resource-request.ts'
+import { chosenProject } from './resolve.ts'
+import { requestOf, requiredOf, type Typed } from './resource-request.ts'
 import { openSession, type Session } from './session.ts'
 
 /** What one command does beyond its request to the API. */
@@ -22,8 +24,10 @@ export interface Extra {
   run?(io: Io, options: Options): Promise<void>
   /** Before the request is sent: the last chance to refuse it. */
   before?(session: Session, request: ApiRequest): Promise<void>
-  /** After the answer is printed, for a person. */
-  after?(session: Session, answer: Answer): Promise<void>
+  /** The answer with names in the place of ids. `text` stays what the API sent. */
+  forPeople?(session: Session, answer: Answer): Promise<Answer>
+  /** After the answer is printed, unless a program reads it. */
+  after?(session: Session, answer: Answer, options: Options): Promise<void>
 }
 
 interface Source {
@@ -82,13 +86,15 @@ function addFields(command: Command, { operation, catalogue }: About): void {
   const { body, query, method } = operation
   command.optionsGroup('Fields')
   if (body && method !== 'DELETE') {
-    for (const field of fieldsOf(body))
-      command.addOption(optionOf(field, body.required?.includes(field.name) === true))
+    const required = requiredOf(operation)
+    for (const field of fieldsOf(body)) command.addOption(optionOf(field, required.includes(field.name)))
     command.option('--data <json>', 'the whole body instead: JSON, @file, or - for standard input')
   }
   for (const field of query) command.addOption(optionOf(field, false))
   if (operation.inProject || ofProject(catalogue, operation))
     command.option('--project <project>', PROJECT_TEXT)
+  if (ofProject(catalogue, operation))
+    command.option('--all-projects', 'of every project, and what belongs to none, such as operators')
   if (operation.verb === 'list') command.option('--all', 'every page, not only the first')
   if (isDestructive(operation)) command.option('--yes', 'do not ask')
 }
@@ -105,6 +111,7 @@ const ofProject = (catalogue: Catalogue, { noun, verb }: Operation): Operation |
 
 interface ResourceOptions extends Options, Output {
   readonly project?: string
+  readonly allProjects?: boolean
   readonly yes?: boolean
   readonly curl?: boolean
   readonly all?: boolean
@@ -114,10 +121,10 @@ interface ResourceOptions extends Options, Output {
 async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   const { catalogue, operation: typedOperation, extra } = about
   const options: ResourceOptions = typed.options
-  const operation = (options.project && ofProject(catalogue, typedOperation)) || typedOperation
+  const session = openSession(io, options, catalogue)
+  const operation = inChosenProject(session, typedOperation, options)
   const yes = options.yes === true
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)
-  const session = openSession(io, options, catalogue)
   if (options.save) requireProfile(session)
   let request = await requestOf(session, operation, typed)
   if (operation.method !== 'GET' && !options.curl) nameServer(io, session.connection)
@@ -126,9 +133,18 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
   await extra?.before?.(session, request)
   const answer = options.all ? await everyPage(session, request) : await session.call(request)
-  printAnswer(io, answer, { operation, catalogue, reference: typed.reference, output: options })
-  if (!options.json && !options.quiet) await extra?.after?.(session, answer)
+  const shown = io.isTTY && extra?.forPeople ? await extra.forPeople(session, answer) : answer
+  printAnswer(io, shown, { operation, catalogue, reference: typed.reference, output: options })
+  if (!options.json && !options.quiet) await extra?.after?.(session, answer, options)
   if (hasAppToken(operation)) await saveNewSecret(session, answer, options.save === true)
+}
+
+/** Where a list exists for a project and for all of them, the chosen project decides as for every other command. */
+function inChosenProject(session: Session, operation: Operation, options: ResourceOptions): Operation {
+  if (options.project && options.allProjects)
+    throw wrongUsage('--project and --all-projects exclude each other.')
+  const chosen = !options.allProjects && chosenProject(session) !== undefined
+  return (chosen && ofProject(session.catalogue, operation)) || operation
 }
 
 async function everyPage(session: Session, request: Parameters<typeof wholeList>[1]) {

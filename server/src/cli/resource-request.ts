@@ -5,6 +5,14 @@ import type { Operation } from './operations.ts'
 import { projectId, resolveReference, tokenReference } from './resolve.ts'
 import type { Session } from './session.ts'
 
+/** Fields that have a default in the API and must be given here: nobody makes a key for everything by accident. */
+const ALSO_REQUIRED: Readonly<Record<string, readonly string[]>> = { 'key.create': ['permissions'] }
+
+export const requiredOf = ({ noun, verb, body }: Operation): readonly string[] => [
+  ...(body?.required ?? []),
+  ...(ALSO_REQUIRED[`${noun}.${verb}`] ?? []),
+]
+
 export interface Typed {
   /** What names the resource, where the operation is about one. */
   readonly reference: string | undefined
@@ -33,19 +41,19 @@ function pathOf(
   return project ? own.replace('{project_id}', encodeURIComponent(project)) : own
 }
 
-async function bodyOf(
-  { io }: Session,
-  { body, method, verb }: Operation,
-  options: Options,
-): Promise<unknown> {
+async function bodyOf({ io }: Session, operation: Operation, options: Options): Promise<unknown> {
+  const { body, method, noun, verb } = operation
   if (!body || method === 'DELETE') return undefined
   const given = typeof options.data === 'string' ? await dataOf(io, options.data) : {}
   for (const field of fieldsOf(body)) {
     const value = asSent(field, givenFor(options, field.name), io.now())
     if (value !== undefined) given[field.name] = value
   }
-  const missing = (body.required ?? []).filter((name) => given[name] === undefined)
-  if (missing.length > 0) throw wrongUsage(`${missing.map(flagOf).join(' and ')} is needed.`)
+  const missing = requiredOf(operation).filter((name) => given[name] === undefined)
+  if (missing.length > 0)
+    throw wrongUsage(
+      `Missing required flag${missing.length > 1 ? 's' : ''}: ${missing.map(flagOf).join(', ')}. See: jeton ${noun} ${verb} --help`,
+    )
   if (Object.keys(given).length < (body.minProperties ?? 0))
     throw wrongUsage(
       `Nothing to ${verb}. Give at least one of: ${fieldsOf(body)

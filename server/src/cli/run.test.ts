@@ -53,6 +53,18 @@ describe('help', () => {
     expect((await type('key list --help')).out).toContain('--state <active|blocked|deleted>')
   })
 
+  test('jeton help is the first screen, and jeton help with a command is its help', async () => {
+    expect(await type('help')).toEqual(await type('--help'))
+    expect(await type('help key create')).toEqual(await type('key create --help'))
+    expect(await type('help help')).toEqual(await type('--help'))
+  })
+
+  test('no example blocks every key, and a required flag shows no default', async () => {
+    expect((await type('key list --help')).out).not.toContain('xargs')
+    const { out } = await type('key create --help')
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('Scope values that the key may ask for. Required.')
+  })
+
   test('a noun without a verb is wrong usage, with the verbs', async () => {
     expect(await type('key')).toMatchObject({
       code: 2,
@@ -69,7 +81,13 @@ describe('mistakes', () => {
     ['key list --jsno', 'jeton key list has no --jsno. Did you mean --json?'],
     ['key create --ip-whitlist=10.0.0.1', 'Did you mean --ip-whitelist?'],
     ['key show', 'jeton key show needs <key>.'],
-    ['key create', '--name is needed.'],
+    ['key create', 'Missing required flags: --name, --permissions.'],
+    ['key create --name pos', 'Missing required flag: --permissions.'],
+    ['serve --port many', '--port: "many" is not a port.'],
+    ['check pos GTE /v1/rewards', '"GTE" is not an HTTP method. Did you mean GET?'],
+    ['check pos GET v1/rewards', '"v1/rewards" is not a path.'],
+    ['check pos GET /v1/rewards --from office', '--from: "office" is not an IP address'],
+    ['help kei', 'jeton has no "kei". Did you mean key?'],
     ['key update pos', 'Nothing to update. Give at least one of: --name'],
     ['key update pos --token-limit 5x', '--token-limit: "5x" is not a whole number.'],
     ['key list --state blokced', 'Did you mean blocked?'],

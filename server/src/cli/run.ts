@@ -17,7 +17,7 @@ Exit codes
   69 server not reachable   75 try again   78 configuration
 
 The reference of the API is at /docs of the server.
-Help on a command: jeton key create --help
+Help on a command: jeton help key create
 `
 
 /** Our own groups have no colon, so neither do commander's. */
@@ -61,10 +61,23 @@ function tidyHelp(parent: Command): void {
   }
 }
 
+/** `jeton help key create` prints what `jeton key create --help` does. */
+function printHelp(program: JetonCommand, words: readonly string[]): void {
+  let command = program
+  for (const word of words.filter((one) => one !== 'help')) {
+    const child = command.commands.find((one) => one.name() === word)
+    command = (child as JetonCommand | undefined) ?? command.unknownCommand(word)
+  }
+  command.outputHelp()
+}
+
 /** Runs what was typed; the code to end with. */
 export async function run(io: Io): Promise<number> {
   try {
-    await buildProgram(io).parseAsync(io.argv.length > 0 ? io.argv : ['--help'], { from: 'user' })
+    const program = buildProgram(io)
+    const [first = 'help', ...rest] = io.argv
+    if (first === 'help') printHelp(program, rest)
+    else await program.parseAsync(io.argv, { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage

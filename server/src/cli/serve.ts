@@ -10,14 +10,20 @@ import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
+import { isWorker, linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
+import { wrongUsage } from './exit.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
 
+interface ServeOptions {
+  readonly worker?: boolean
+  readonly port?: string
+}
+
 /** Runs the service until it is told to stop. */
-export async function serve({ worker = true }: { worker?: boolean } = {}): Promise<void> {
-  const config = readConfig(process.env)
+export async function serve({ worker = true, port }: ServeOptions = {}): Promise<void> {
+  const config = configOf(port)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
   const parts = { config, clock: systemClock, log, interactive, worker }
@@ -52,6 +58,19 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
       'JETON_ENCRYPTION_KEY is not set',
     )
   if (several) await service.db.close()
+}
+
+/**
+ * `--port` goes before JETON_PORT. Worker processes inherit the variable and not the flag: for any free port (0) they
+ * must take the one that the first of them got.
+ */
+function configOf(port: string | undefined): Config {
+  if (port !== undefined && !isWorker()) {
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+      throw wrongUsage(`--port: ${JSON.stringify(port)} is not a port. Use a number from 0 to 65535.`)
+    process.env.JETON_PORT = port
+  }
+  return readConfig(process.env)
 }
 
 /** What is made and told once, the primary makes and tells. */

@@ -14,11 +14,12 @@ export function addServiceCommands(program: Command, io: Io): void {
     .addHelpText(
       'after',
       exampleText([
-        'jeton serve',
-        'JETON_PORT=9000 JETON_DATABASE_URL=postgres://… jeton serve',
+        'jeton serve --port 9000',
+        'JETON_DATABASE_URL=postgres://jeton@db1/jeton jeton serve',
         'JETON_WORKERS=4 jeton serve',
       ]),
     )
+    .option('--port <number>', 'port to listen on, instead of JETON_PORT')
     .option('--no-worker', 'leave the sending of events to others: jeton worker')
     .action(async (options) => (await import('./serve.ts')).serve(options))
 

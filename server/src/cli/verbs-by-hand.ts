@@ -68,4 +68,19 @@ const localCreation: Extra = {
   run: async (io, options) => (await import('./create-local-operator.ts')).createLocalOperator(io, options),
 }
 
-export const EXTRAS: Readonly<Record<string, Extra>> = { 'operator.create': localCreation }
+const keyCreation: Extra = {
+  before: async (session, request) => (await import('./create-key.ts')).refuseNameInUse(session, request),
+  after: async (session, answer) => (await import('./create-key.ts')).nameProject(session, answer),
+}
+
+const auditList: Extra = {
+  forPeople: async (session, answer) => (await import('./audit-names.ts')).auditWithNames(session, answer),
+  after: async (session, _, options) =>
+    (await import('./audit-names.ts')).nameListedProject(session, options),
+}
+
+export const EXTRAS: Readonly<Record<string, Extra>> = {
+  'operator.create': localCreation,
+  'key.create': keyCreation,
+  'audit.list': auditList,
+}

@@ -111,7 +111,7 @@ eachEngine((engine) => {
           path: '/v1/vouchers',
           address: '198.51.100.1',
         }),
-        'jeton key update Walled --ip-whitelist',
+        'jeton key update Walled --ip-whitelist 127.0.0.1,198.51.100.1',
       ],
       [
         'not_revoked',
@@ -184,10 +184,22 @@ eachEngine((engine) => {
       ])
       expect(failures(await ask('/v1/vouchers', '10.1.2.3'))).toEqual([])
       expect(failures(await ask('/v1/vouchers', '::ffff:10.1.2.3'))).toEqual([])
-      expect(failures(await ask('/v1/orders', 'garbage'))).toEqual(['address', 'permissions'])
+      expect(failures(await ask('/v1/orders', '192.0.2.1'))).toEqual(['address', 'permissions'])
       expect(failures(await ask('/client/v1/vouchers'))).toEqual(['permissions'])
       await service.manage('DELETE', key.path)
       expect(failures(await ask('/v1/vouchers'))).toContain('key_active')
+    })
+
+    test('of a path that no scope names asks to check the path, and never advises to permit everything', async () => {
+      const key = await newKey({ permissions: ['vouchers'] })
+      const { steps, remedy, allowed } = await check({ app_id: key.appId, path: '/v1/reward' })
+      expect(allowed).toBe(false)
+      expect(steps[0]!.says).toBe(
+        '/v1/reward needs "api", because no scope names this path. Did you mean /v1/rewards?',
+      )
+      expect(remedy).toBe('Check the path: no scope names it.')
+      const token = await check({ access_token: await tokenOf(key), path: '/client/v1/nothing' })
+      expect(token.remedy).toBe('Check the path: no scope names it.')
     })
 
     test('that is not there ends at the credential', async () => {
@@ -247,6 +259,8 @@ eachEngine((engine) => {
       expect(await ask({ app_id: 'x' })).toEqual([400, 'missing_parameters'])
       expect(await ask({ app_id: 'x', path: '' })).toEqual([400, 'invalid_payload'])
       expect(await ask({ app_id: 'x', path, secret: 'y' })).toEqual([400, 'invalid_payload'])
+      for (const address of ['garbage', '', '10.0.0.0/8', '10.0.0.256'])
+        expect(await ask({ app_id: 'x', path, address }), address).toEqual([400, 'invalid_payload'])
     })
 
     test('is for operators, changes nothing, and its token is neither told back nor kept', async () => {

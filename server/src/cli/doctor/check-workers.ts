@@ -3,10 +3,8 @@ import type { Config } from '../../platform/config/index.ts'
 import type { PostgresDatabase } from '../../platform/database/index.ts'
 import { type Finding, failed, warning, well } from './check.ts'
 
-export function checkWorkers(
-  { JETON_WORKERS: workers }: Config,
-  processors = availableParallelism(),
-): Finding {
+export function checkWorkers(config: Config, processors = availableParallelism()): Finding {
+  const { JETON_WORKERS: workers, JETON_DATABASE_URL: postgres } = config
   if (workers > processors)
     return warning(
       'workers',
@@ -14,7 +12,11 @@ export function checkWorkers(
       `JETON_WORKERS=${processors}`,
     )
   if (workers > 1) return well('workers', `${workers} processes on one port, ${processors} processors`)
-  const more = processors > 1 ? `; JETON_WORKERS=${processors} would use all ${processors} processors` : ''
+  // SQLite has one writer, and it is for one process.
+  const more =
+    postgres !== undefined && processors > 1
+      ? `; JETON_WORKERS=${processors} would use all ${processors} processors`
+      : ''
   return well('workers', `one process${more}`)
 }
 

@@ -84,7 +84,7 @@ async function attemptsOf(stage: Stage, { id }: Delivery): Promise<readonly Atte
 const down: Step = {
   name: 'a receiver is down',
   proves: 'Every attempt is on record, and the next one is settled.',
-  byHand: 'npx jeton delivery list, npx jeton delivery show whs_…',
+  byHand: 'npx jeton delivery list',
   async run(stage) {
     const { way } = destinationOf(stage)
     stage.receiver.outOfOrder = way === 'sent'
@@ -106,7 +106,7 @@ const down: Step = {
 const retry: Step = {
   name: 'sent once more',
   proves: 'What is sent again has the same id and the same bytes.',
-  byHand: 'npx jeton delivery retry whs_…',
+  byHand: 'npx jeton delivery retry "$DELIVERY"',
   async run(stage) {
     const { eventId, deliveryId, attemptsMade } = needed(stage.failing, 'a delivery that failed')
     const destination = destinationOf(stage)

@@ -10,7 +10,7 @@ const changed = (stage: Stage, { path }: TourKey, verb: string) =>
 const regenerate: Step = {
   name: 'new secret',
   proves: 'A regenerated key has a new secret at once; its tokens live on.',
-  byHand: 'npx jeton key regenerate <key>',
+  byHand: 'npx jeton key regenerate Quickstart',
   async run(stage) {
     const before = needed(stage.key, 'a key')
     const { body } = await changed(stage, before, 'regenerate')
@@ -29,7 +29,7 @@ const DEAD_WITHIN_MS = 5_000
 const block: Step = {
   name: 'block the key',
   proves: 'Tokens of a blocked key are dead, and it gets no new ones.',
-  byHand: 'npx jeton key block <key>',
+  byHand: 'npx jeton key block Quickstart',
   async run(stage) {
     const key = needed(stage.key, 'a key')
     const token = needed(stage.token, 'a token')
@@ -49,7 +49,7 @@ const block: Step = {
 const unblock: Step = {
   name: 'unblock it',
   proves: 'Nothing leads back from dead to alive; the key issues new tokens.',
-  byHand: 'npx jeton key unblock <key>',
+  byHand: 'npx jeton key unblock Quickstart',
   async run(stage) {
     const key = needed(stage.key, 'a key')
     const watcher = needed(stage.watcher, 'a second key')
@@ -69,7 +69,7 @@ const AT_ONCE = 20
 const limit: Step = {
   name: 'the limit',
   proves: 'A limit is exact, however many ask at once; who is over it is told when.',
-  byHand: `npx jeton key update <key> --token-limit ${LIMIT}`,
+  byHand: `npx jeton key update Quickstart --token-limit ${LIMIT}`,
   async run(stage) {
     const key = await stage.makeKey('limited', { token_limit: LIMIT })
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => stage.issue(key)))

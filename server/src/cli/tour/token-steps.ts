@@ -20,7 +20,7 @@ const token: Step = {
 const introspect: Step = {
   name: 'introspect',
   proves: 'An API can ask whether a token is active, for what, and how long.',
-  byHand: 'npx jeton token introspect jtn_…',
+  byHand: 'npx jeton token introspect "$TOKEN"',
   async run(stage) {
     const pair = needed(stage.key, 'a key')
     const answer = await stage.wire.ask(stage.introspection(pair, needed(stage.token, 'a token')))
@@ -45,7 +45,7 @@ const use: Step = {
 const wrongScope: Step = {
   name: 'wrong scope',
   proves: 'A token opens nothing beyond its scope, and an operator can see why.',
-  byHand: 'npx jeton check jtn_… GET /v1/campaigns',
+  byHand: 'npx jeton check "$TOKEN" GET /v1/campaigns',
   async run(stage) {
     const credential = asBearer(needed(stage.token, 'a token'))
     const answer = await stage.wire.ask({ method: 'GET', path: '/v1/campaigns', credential })
@@ -64,7 +64,7 @@ const ELSEWHERE = '192.0.2.0/24'
 const wrongAddress: Step = {
   name: 'wrong address',
   proves: 'A key with an IP whitelist is of no use from anywhere else.',
-  byHand: `npx jeton key update <key> --ip-whitelist ${ELSEWHERE}`,
+  byHand: `npx jeton key update Quickstart --ip-whitelist ${ELSEWHERE}`,
   async run(stage) {
     const answer = await stage.issue(await stage.makeKey('elsewhere', { ip_whitelist: [ELSEWHERE] }))
     promised(saidBy(answer) === '403 ip_not_allowed', `answered ${saidBy(answer)}`)

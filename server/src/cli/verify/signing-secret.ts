@@ -25,4 +25,4 @@ export function misspelt(secret: string): string | undefined {
 export const mended = (secret: string): string =>
   secret.trim().replace(new RegExp(`^(?!${WEBHOOK_SECRET_PREFIX})`), WEBHOOK_SECRET_PREFIX)
 
-export const SECRET_REMEDY = `Take it whole, as it was shown when the webhook was made (${WEBHOOK_SECRET_PREFIX}…). Lost? jeton webhook rotate <webhook>`
+export const SECRET_REMEDY = `Take it whole, as it was shown when the webhook was made (${WEBHOOK_SECRET_PREFIX}…). Lost? jeton webhook rotate makes a new one; jeton webhook list names the webhooks.`

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
@@ -39,6 +40,12 @@ export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): 
         throw new Problem('missing_parameters', {
           message: 'access_token or app_id is missing.',
           details: 'Send one of them, not both.',
+        })
+      const { address } = request.body
+      if (address !== undefined && isIP(address) === 0)
+        throw new Problem('invalid_payload', {
+          message: `address: ${JSON.stringify(address)} is not an IP address.`,
+          details: 'Send one address, such as 10.0.0.4 or 2001:db8::4.',
         })
       return { object: 'access_check' as const, ...(await checkAccess(deps, request.body)) }
     },

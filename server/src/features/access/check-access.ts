@@ -1,8 +1,9 @@
-import { covers, type Scope } from '../../contract/scopes.ts'
+import { covers, SCOPE_VALUES, SCOPES, type Scope, wholeSideOf } from '../../contract/scopes.ts'
 import { plainAddress } from '../../platform/addresses.ts'
+import { closest } from '../../platform/closest.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { findApiKey, findApiKeyByAppId } from '../api-keys/index.ts'
+import { findApiKey, findApiKeyByAppId, whitelistOf } from '../api-keys/index.ts'
 import {
   findTokens,
   type KnownKey,
@@ -47,7 +48,7 @@ const rung = (step: string, passed: boolean, says: { yes: string; no: string; me
 export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = judgePath(question.path)
   const pathRung = rung('path', path.ok, {
-    yes: path.ok ? `${question.path} needs "${path.needed}"` : '',
+    yes: path.ok ? `${question.path} needs "${path.needed}"${unnamed(question.path, path.needed)}` : '',
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     mend: 'Call a plain path below /v1 or /client/v1.',
   })
@@ -61,6 +62,23 @@ export async function checkAccess(deps: Deps, question: AccessQuestion): Promise
     remedy: failed?.remedy ?? null,
   }
 }
+
+/** The first segment has no scope of its own, so nothing says that the path exists: probably it is misspelt. */
+const isUnnamed = (needed: Scope): boolean => needed === wholeSideOf(needed)
+
+const namedSegments = (side: Scope): string[] =>
+  SCOPE_VALUES.filter((scope) => scope !== side && wholeSideOf(scope) === side).map(
+    (scope) => SCOPES[scope].segment,
+  )
+
+function unnamed(path: string, needed: Scope): string {
+  if (!isUnnamed(needed)) return ''
+  const [, prefix = '', segment = ''] = /^((?:\/client)?\/v1\/?)([^/?]*)/.exec(path) ?? []
+  const guess = closest(segment, namedSegments(needed))
+  return `, because no scope names this path${guess ? `. Did you mean ${prefix}${guess}?` : ''}`
+}
+
+const CHECK_PATH = 'Check the path: no scope names it.'
 
 async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Rung[]> {
   if (question.access_token !== undefined) return tokenSteps(deps, question, question.access_token, needed)
@@ -139,7 +157,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
       mend:
         state === 'blocked'
           ? `Unblock it: jeton key unblock ${name}`
-          : 'Create a new one: jeton key create --name …',
+          : 'Create a new one: see jeton key create --help',
     }),
   ]
   if (address !== undefined)
@@ -147,7 +165,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
       rung('address', key.admits(plainAddress(address)), {
         yes: `${address} may use the key`,
         no: `${address} is not in the whitelist of the key`,
-        mend: `Add it: jeton key update ${name} --ip-whitelist …`,
+        mend: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
   if (needed !== null)
@@ -155,7 +173,9 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
       rung('permissions', covers(key.permissions, needed), {
         yes: `the key is permitted: ${key.permissions.join(' ')}`,
         no: `the key is permitted only: ${key.permissions.join(' ')}`,
-        mend: `Widen it: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+        mend: isUnnamed(needed)
+          ? CHECK_PATH
+          : `Widen it: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
       }),
     )
   return steps
@@ -167,7 +187,7 @@ function scopeStep({ scope }: TokenRow, needed: Scope | null): Rung[] {
     rung('scope', covers(scope.split(' '), needed), {
       yes: `the token has: ${scope}`,
       no: `the token has only: ${scope}`,
-      mend: `The client must ask for a token with "${needed}".`,
+      mend: isUnnamed(needed) ? CHECK_PATH : `The client must ask for a token with "${needed}".`,
     }),
   ]
 }

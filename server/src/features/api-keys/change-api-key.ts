@@ -78,6 +78,6 @@ async function forgetFullness(tx: Transaction, key: ApiKeyRow): Promise<void> {
 const deleted = (key: ApiKeyRow): Problem =>
   new Problem('invalid_state', {
     message: 'This API key is deleted, and nothing brings it back.',
-    details: 'Create a new key: jeton key create --name …',
+    details: 'Create a new key: see jeton key create --help',
     resource: { type: 'api_key', id: key.id },
   })

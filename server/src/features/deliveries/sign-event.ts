@@ -101,7 +101,7 @@ function refuseWrongPlace(event: EventRow, destination: StandInFor): void {
   const why = wrongKind ? `it does not get ${event.kind}` : 'it is for another campaign'
   throw new Problem('invalid_state', {
     message: `The event ${event.id} does not go to ${destination.id}: ${why}.`,
-    details: 'Name a destination that gets it. Its deliveries: jeton delivery list --event <event>',
+    details: `Name a destination that gets it. Its deliveries: jeton delivery list --event ${event.id}`,
     resource: { type: destination.kind, id: destination.id },
   })
 }

@@ -34,7 +34,7 @@ const MANAGEMENT: readonly Step[] = [
     step: 'management_token_wrong',
     passed: 'the token is right',
     failed: 'the token is not the one of this operator',
-    remedy: 'Give it a new one: jeton operator regenerate <id>',
+    remedy: 'Give it a new one with jeton operator regenerate. To see the operators: jeton operator list',
   },
 ]
 
@@ -55,7 +55,7 @@ const CLIENT: readonly Step[] = [
     step: 'key_deleted',
     passed: 'the key exists',
     failed: 'the key is deleted, and nothing brings it back',
-    remedy: 'Create a new one: jeton key create --name …',
+    remedy: 'Create a new one: see jeton key create --help',
   },
   {
     step: 'secret_wrong',

@@ -57,7 +57,7 @@ export function grantScope(text: string | undefined, permissions: readonly Scope
     if (!covers(permissions, value))
       throw refuse(
         `This key may not ask for "${value}".`,
-        `It may ask for: ${mayAskFor(permissions)}. An operator can change it: jeton key update <key> --permissions …`,
+        `It may ask for: ${mayAskFor(permissions)}. An operator can permit more with jeton key update.`,
       )
     granted.add(value)
   }

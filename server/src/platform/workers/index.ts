@@ -5,4 +5,4 @@
 export { linkToPrimary, type PrimaryLink } from './link-to-primary.ts'
 export type { Listening } from './messages.ts'
 export { type Supervisor, superviseWorkers } from './supervise-workers.ts'
-export { markWorker } from './worker-mark.ts'
+export { isWorker, markWorker } from './worker-mark.ts'

@@ -6,9 +6,13 @@ export const markWorker = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   [MARK]: String(process.pid),
 })
 
-/** Whether this process was started by a primary. The mark is for this process alone, so it is taken off. */
+/** Whether this process was started by a primary. */
+export const isWorker = (): boolean =>
+  process.env[MARK] === String(process.ppid) && process.send !== undefined
+
+/** As `isWorker`. The mark is for this process alone, so it is taken off. */
 export function takeMark(): boolean {
-  const marked = process.env[MARK] === String(process.ppid) && process.send !== undefined
+  const marked = isWorker()
   delete process.env[MARK]
   return marked
 }
