@@ -59,8 +59,10 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('config')
-    .summary('effective settings, and where each came from')
-    .description('Prints the effective settings and where each came from. Secrets are masked.')
+    .summary('settings of this shell, and where each came from')
+    .description(
+      'Prints the settings that a service started from this shell would have, and where each came from. Secrets are masked.',
+    )
     .option('--json', 'for programs')
     .action(async (options) => (await import('./show-config.ts')).showConfig(io, options))
 
@@ -68,7 +70,7 @@ export function addServiceCommands(program: Command, io: Io): void {
     .command('doctor')
     .summary('check settings, store, clock, port, permissions, proxies')
     .description(
-      'Checks settings, store, clock, ports, permissions and proxies, and says what to type. It changes nothing.',
+      'Checks settings, store, clock, ports, permissions and proxies, and says what to type. It reads the settings of this shell: run it with the environment of the service. ? is what it could not see. It changes nothing.',
     )
     .option('--production', 'also check what matters before real clients come')
     .option('--json', 'for programs')

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config, Environment } from '../../platform/config/index.ts'
 import { profilePath, shownProfilePath } from '../profile.ts'
-import { type Finding, failed, well } from './check.ts'
+import { type Finding, failed, unknown, well } from './check.ts'
 
 const OTHERS = 0o007
 const NOT_OWNER = 0o077
@@ -21,7 +21,7 @@ function isWritable(folder: string): boolean {
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
 /** The embedded database holds digests of credentials: only its owner should read it. */
-export function checkDataFolder(config: Config): Finding[] {
+export function checkDataFolder(config: Config, production: boolean): Finding[] {
   if (config.JETON_DATABASE_URL !== undefined) return []
   const folder = config.JETON_DATA_DIR
   const there = nearestExisting(folder)
@@ -33,7 +33,10 @@ export function checkDataFolder(config: Config): Finding[] {
         `sudo chown $(id -u) ${there}\nor JETON_DATA_DIR=<another folder>`,
       ),
     ]
-  if (there !== folder) return [well('data folder', `${folder} is not there yet; the first start makes it`)]
+  if (there !== folder) {
+    const notYet = production ? unknown : well
+    return [notYet('data folder', `${folder} is not there yet; the first start makes it`)]
+  }
   if (!statSync(folder).isDirectory())
     return [failed('data folder', `${folder} is not a folder`, 'JETON_DATA_DIR=<another folder>')]
   const mode = modeOf(folder)

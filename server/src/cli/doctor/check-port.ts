@@ -1,47 +1,100 @@
 import { createServer } from 'node:net'
 import { portHolder } from '../../app/port-holder.ts'
+import { hasAuditEntry } from '../../features/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
-import { type Finding, failed, well } from './check.ts'
+import { exchange } from '../call-api.ts'
+import { connect } from '../connection.ts'
+import type { Io } from '../io.ts'
+import type { List } from '../pages.ts'
+import { openExisting, storeExists } from '../store.ts'
+import { type Finding, failed, unknown, well } from './check.ts'
+import type { StoreExamined } from './check-store.ts'
 
 const ANSWER_WITHIN_MS = 2_000
 
-export async function checkPorts(config: Config): Promise<Finding[]> {
-  const { JETON_PORT, JETON_MANAGEMENT_PORT, JETON_HOST: host } = config
-  const findings = [await checkPort({ host, port: JETON_PORT, setting: 'JETON_PORT', probe: '/health/live' })]
-  if (JETON_MANAGEMENT_PORT !== undefined)
-    findings.push(
-      await checkPort({
-        host,
-        port: JETON_MANAGEMENT_PORT,
-        setting: 'JETON_MANAGEMENT_PORT',
-        probe: '/metrics',
-      }),
-    )
-  return findings
+interface Surroundings {
+  readonly io: Io
+  readonly config: Config
+  readonly store: StoreExamined
+}
+
+export async function checkPorts(around: Surroundings): Promise<Finding[]> {
+  const { JETON_PORT, JETON_MANAGEMENT_PORT, JETON_HOST: host } = around.config
+  const isApart = JETON_MANAGEMENT_PORT !== undefined
+  const ports: Port[] = [{ host, port: JETON_PORT, setting: 'JETON_PORT', hasManagement: !isApart }]
+  if (isApart)
+    ports.push({ host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT', hasManagement: true })
+  return Promise.all(ports.map((port) => checkPort(around, port)))
 }
 
 interface Port {
   readonly host: string
   readonly port: number
   readonly setting: string
-  /** A path that a Jeton answers on it. */
-  readonly probe: string
+  /** Whether operators are served there. */
+  readonly hasManagement: boolean
 }
 
-async function checkPort({ host, port, setting, probe }: Port): Promise<Finding> {
+async function checkPort(around: Surroundings, where: Port): Promise<Finding> {
+  const { host, port, setting } = where
   if (port === 0) return well('port', `${setting} is 0: any free one`)
   const code = await tryToListen(host, port)
   if (code === undefined) return well('port', `${host}:${port} is free`)
   if (code === 'EADDRINUSE')
-    return (await isJeton(host, port, probe))
-      ? well('port', `${host}:${port}: a Jeton answers there`)
-      : taken(port, setting)
+    return (await isJeton(urlOf(where))) ? judgeJeton(around, where) : taken(port, setting)
   if (code === 'EACCES') return failed('port', `${port} needs more rights than you have`, `${setting}=8080`)
   return failed(
     'port',
     `this machine has no address ${host} (${code})`,
     'JETON_HOST=127.0.0.1, or 0.0.0.0 for all',
   )
+}
+
+function urlOf({ host, port }: Port): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+/** Whether the Jeton that answers is the one of this store. Only an operator learns what is in a store. */
+async function judgeJeton(around: Surroundings, where: Port): Promise<Finding> {
+  const { host, port, setting, hasManagement } = where
+  const answers = `a Jeton answers at ${host}:${port}`
+  if (!hasManagement) return unknown('port', `${answers}; its store shows only at JETON_MANAGEMENT_PORT`)
+  const url = urlOf(where)
+  const isSame = await compareStores(around, url)
+  if (isSame) return well('port', `${answers}, with this store`)
+  if (isSame === undefined)
+    return unknown(
+      'port',
+      `${answers}. Whether it has this store is unknown without the credential of an operator there`,
+      `jeton login --url ${url}`,
+    )
+  return failed(
+    'port',
+    `${answers}, with another store`,
+    `${setting}=${port + 1}\nor set here what that service has: JETON_DATA_DIR or JETON_DATABASE_URL`,
+  )
+}
+
+/** Looks for the newest entry of its audit log here: the id is random, and entries are never removed. */
+async function compareStores({ io, config, store }: Surroundings, url: string): Promise<boolean | undefined> {
+  if (!storeExists(config)) return false
+  const newest = store.isSeen ? await newestAuditEntry(io, url) : undefined
+  if (newest === undefined) return undefined
+  const db = await openExisting(config)
+  return hasAuditEntry(db, newest).finally(() => db.close())
+}
+
+/** Undefined if nobody is known there who may read it. */
+async function newestAuditEntry(io: Io, url: string): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
+  const request = { method: 'GET', path: '/management/v1/audit-log', query: { limit: '1' }, signal }
+  try {
+    const { response, text } = await exchange(connect(io, { url }), request)
+    return response.status === 200 ? ((JSON.parse(text) as List).data[0]?.id as string) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function taken(port: number, setting: string): Finding {
@@ -62,18 +115,15 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   return promise
 }
 
-async function isJeton(host: string, port: number, probe: string): Promise<boolean> {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const name = reachable.includes(':') ? `[${reachable}]` : reachable
+/** Every answer of a Jeton carries the id of the request, also where it has nothing at the path. */
+async function isJeton(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`http://${name}:${port}${probe}`, {
+    const response = await fetch(`${url}/health/live`, {
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       redirect: 'manual',
     })
-    const text = await response.text()
-    return (
-      response.status === 200 && (probe === '/metrics' ? text.includes('jeton_') : text.includes('"live"'))
-    )
+    await response.body?.cancel()
+    return /^v-[0-9a-f]{18}$/.test(response.headers.get('x-request-id') ?? '')
   } catch {
     return false
   }

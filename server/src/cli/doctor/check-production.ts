@@ -1,23 +1,23 @@
 import { SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { addressMatcher, parseRange } from '../../platform/addresses.ts'
-import type { Config } from '../../platform/config/index.ts'
-import { type Finding, failed, unseen, warning, well } from './check.ts'
+import type { Config, Environment } from '../../platform/config/index.ts'
+import { type Finding, failed, unknown, unlessDefault, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
 
 /**
  * What is fine on a laptop and not where real clients come. With `encryption` and `proxies`, which are always looked at,
  * these are the ticks of "Before production" in the README, in its order.
  */
-export const checkProduction = (config: Config, store: StoreExamined): Finding[] => [
+export const checkProduction = (config: Config, env: Environment, store: StoreExamined): Finding[] => [
   publicUrl(config),
-  management(config),
+  unlessDefault(management(config), env, ['JETON_HOST', 'JETON_MANAGEMENT_PORT', 'JETON_MANAGEMENT_ALLOW']),
   operators(store),
   sample(store),
   engine(config),
-  webhooks(config),
+  unlessDefault(webhooks(config), env, ['JETON_WEBHOOK_ALLOW']),
   backup(),
   alerts(),
-  logLevel(config),
+  unlessDefault(logLevel(config), env, ['JETON_LOG_LEVEL']),
 ]
 
 function engine(config: Config): Finding {
@@ -33,7 +33,7 @@ function publicUrl({ JETON_PUBLIC_URL: url }: Config): Finding {
   if (url?.startsWith('https://')) return well('public url', url)
   const says = url
     ? `${url} is not https: secrets would cross the network in the clear`
-    : 'JETON_PUBLIC_URL is not set, so the OAuth metadata names the listening address'
+    : 'JETON_PUBLIC_URL is not set in this shell: the OAuth metadata would name the listening address'
   return failed('public url', says, 'put TLS in front and set JETON_PUBLIC_URL=https://<your host>')
 }
 
@@ -52,17 +52,21 @@ function management(config: Config): Finding {
 /** The name that the first start gives. */
 const FIRST = 'first'
 
-function operators({ operators: names }: StoreExamined): Finding {
+const NO_STORE = 'the store could not be read'
+
+function operators({ isSeen, operators: names }: StoreExamined): Finding {
+  if (!isSeen) return unknown('operators', NO_STORE)
   if (!names.includes(FIRST))
     return well('operators', names.length > 0 ? names.join(', ') : 'none from a first start')
   return failed(
     'operators',
     'the operator of the first start is still there; its token was printed or saved on this machine',
-    `jeton operator create --name <you>, jeton login\nthen jeton operator delete ${FIRST}`,
+    `jeton operator create --name admin, then jeton login with it,\nthen jeton operator delete ${FIRST}`,
   )
 }
 
-function sample({ hasSample }: StoreExamined): Finding {
+function sample({ isSeen, hasSample }: StoreExamined): Finding {
+  if (!isSeen) return unknown('sample', NO_STORE)
   if (!hasSample) return well('sample', 'its project is not there')
   return failed(
     'sample',
@@ -86,16 +90,16 @@ function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
 }
 
 const backup = (): Finding =>
-  unseen(
+  unknown(
     'backup',
-    'backups lie elsewhere, so they cannot be seen from here. Restore one once, and keep the encryption key apart from it',
+    'not checked: Jeton cannot see your backups. Restore one once, and keep the encryption key apart from it',
     'jeton backup jeton-$(date +%F).backup',
   )
 
 const alerts = (): Finding =>
-  unseen(
+  unknown(
     'alerts',
-    'who reads /metrics and /health/ready cannot be seen from here. Let someone be woken',
+    'not checked: Jeton cannot see who watches /metrics and /health/ready. Route alerts to on-call',
     'deploy/prometheus-alerts.yaml has rules; see docs/guides/operate.md',
   )
 

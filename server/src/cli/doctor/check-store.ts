@@ -5,11 +5,13 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { explainFailure } from '../exit.ts'
 import { openExisting, planOf, sqliteFile, storeExists } from '../store.ts'
-import { type Finding, failed, well } from './check.ts'
+import { type Finding, failed, unknown, well } from './check.ts'
 import { checkConnections } from './check-workers.ts'
 
 export interface StoreExamined {
   readonly findings: readonly Finding[]
+  /** Whether there is a store, and it could be read. */
+  readonly isSeen: boolean
   /** Names of the operators; empty where nobody could look. */
   readonly operators: readonly string[]
   /** Whether the project of the first start is there. */
@@ -22,14 +24,22 @@ const CLOCK_APART_MS = 2_000
 /** When this program was written: a clock before that is wrong. */
 const WRITTEN_AT = Date.UTC(2026, 0, 1)
 
-export async function checkStore(config: Config, now: () => number): Promise<StoreExamined> {
+interface StoreOptions {
+  readonly now: () => number
+  /** Before production a store that is not there is none that could be checked: the service may have another. */
+  readonly production: boolean
+}
+
+export async function checkStore(config: Config, { now, production }: StoreOptions): Promise<StoreExamined> {
+  const notYet = production ? unknown : well
   if (!storeExists(config))
     return {
       findings: [
-        well('store', `SQLite ${sqliteFile(config)} is not there yet; the first start makes it`),
+        notYet('store', `SQLite ${sqliteFile(config)} is not there yet; the first start makes it`),
         saneClock(now()),
-        operatorOfNew(config),
+        operatorOfNew(config, notYet),
       ],
+      isSeen: false,
       operators: [],
       hasSample: false,
     }
@@ -39,6 +49,7 @@ export async function checkStore(config: Config, now: () => number): Promise<Sto
   } catch (error) {
     return {
       findings: [failed('store', explainFailure(error).text.split('\n', 1)[0]!, remedyFor(config))],
+      isSeen: false,
       operators: [],
       hasSample: false,
     }
@@ -72,7 +83,10 @@ async function examine(config: Config, db: Database, now: () => number): Promise
   const isEmpty = applied.includes('0001-foundation')
   const operators = isEmpty ? [] : await listOperatorNames(db)
   const hasSample = !isEmpty && (await hasProjectNamed(db, SAMPLE_PROJECT))
-  return { findings: [...findings, operatorFinding(config, operators.length)], operators, hasSample }
+  return {
+    findings: [...findings, operatorFinding(config, operators.length)],
+    ...{ isSeen: true, operators, hasSample },
+  }
 }
 
 async function versionOf(db: Database): Promise<string> {
@@ -105,12 +119,12 @@ const saneClock = (now: number): Finding =>
 function operatorFinding(config: Config, count: number): Finding {
   if (config.JETON_MANAGEMENT_ID) return well('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
   return count > 0
-    ? well('operator', `${count} there`)
+    ? well('operator', `${count} operator${count === 1 ? '' : 's'}`)
     : failed('operator', 'there is none', 'jeton operator create --local --save')
 }
 
-function operatorOfNew(config: Config): Finding {
+function operatorOfNew(config: Config, notYet: typeof well): Finding {
   if (config.JETON_MANAGEMENT_ID) return well('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
-  if (mayMakeFirst(config)) return well('operator', 'the first start makes one')
+  if (mayMakeFirst(config)) return notYet('operator', 'the first start makes one')
   return failed('operator', 'there is none', 'jeton operator create --local --save')
 }

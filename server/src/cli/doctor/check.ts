@@ -1,8 +1,10 @@
+import type { Environment } from '../../platform/config/index.ts'
+
 /** What the doctor found about one thing, and what to type where it is not well. */
 export interface Finding {
   readonly name: string
-  /** A warning is worth a look, and what cannot be seen from here has to be; only a failure makes the doctor say no. */
-  readonly result: 'ok' | 'warning' | 'failed' | 'unseen'
+  /** `unknown` is what the doctor could not see: never a tick, and no failure either. Only a failure is exit code 78. */
+  readonly result: 'ok' | 'warning' | 'failed' | 'unknown'
   readonly says: string
   readonly do?: string
 }
@@ -20,10 +22,16 @@ export const failed = (name: string, says: string, remedy: string): Finding => (
   says,
   do: remedy,
 })
-/** What only people can see to; it is named all the same, so that nobody takes silence for a tick. */
-export const unseen = (name: string, says: string, remedy: string): Finding => ({
+/** Listed all the same, so that nobody takes silence for a tick. */
+export const unknown = (name: string, says: string, remedy?: string): Finding => ({
   name,
-  result: 'unseen',
+  result: 'unknown',
   says,
-  do: remedy,
+  ...(remedy !== undefined && { do: remedy }),
 })
+
+/** A tick that rests on defaults tells nothing about a service with an environment of its own. */
+export function unlessDefault(finding: Finding, env: Environment, settings: readonly string[]): Finding {
+  if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding
+  return unknown(finding.name, `${settings.join(', ')} not set in this shell. By default: ${finding.says}`)
+}

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
-import { startService } from '../../../test/service.ts'
+import { OPERATOR, startService } from '../../../test/service.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
+import { saveProfile } from '../profile.ts'
 import type { Finding } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
 import { checkWorkers } from './check-workers.ts'
@@ -168,7 +169,47 @@ test('--production asks for more', async () => {
   const ready = await examine(settings({ JETON_PUBLIC_URL: 'https://jeton.example' }), '--production')
   expect({ code: ready.code, ok: ready.ok }).toEqual({ code: 0, ok: true })
   // What it cannot see it names, and does not count as well.
-  for (const name of ['backup', 'alerts']) expect(ready.of(name)?.result).toBe('unseen')
+  for (const name of ['backup', 'alerts']) expect(ready.of(name)?.result).toBe('unknown')
+})
+
+test('--production ticks nothing that it could not see: no store, and settings that this shell does not have', async () => {
+  const env = { XDG_CONFIG_HOME: folder, JETON_PORT: '0', JETON_DATA_DIR: join(folder, 'data') }
+  const unseen = ['data folder', 'store', 'operator', 'operators', 'sample']
+  const notSet = ['management', 'proxies', 'webhooks', 'log level', 'workers']
+  const { of } = await examine(env, '--production')
+  for (const name of [...unseen, ...notSet]) expect([name, of(name)?.result]).toEqual([name, 'unknown'])
+  expect(of('webhooks')?.says).toContain('JETON_WEBHOOK_ALLOW not set in this shell')
+  const given = await examine(
+    {
+      ...env,
+      ...{ JETON_HOST: '127.0.0.1', JETON_TRUSTED_PROXIES: '', JETON_WEBHOOK_ALLOW: '' },
+      ...{ JETON_LOG_LEVEL: 'info', JETON_WORKERS: '1' },
+    },
+    '--production',
+  )
+  for (const name of notSet) expect([name, given.of(name)?.result]).toEqual([name, 'ok'])
+
+  mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
+  writeFileSync(
+    join(env.JETON_DATA_DIR, 'jeton.db'),
+    'this is no database, and long enough to be told from one',
+  )
+  const broken = await examine(env, '--production')
+  expect(broken.of('store')?.result).toBe('failed')
+  for (const name of ['operators', 'sample']) expect(broken.of(name)?.result).toBe('unknown')
+})
+
+test('config and doctor say whose settings they read', async () => {
+  const whose = 'These are the settings of this shell.'
+  const doctor = await jeton(['doctor'], { env: settings() })
+  expect(doctor.out.startsWith(whose)).toBe(true)
+  const { out } = await jeton(['doctor', '--json'], { env: settings() })
+  expect(JSON.parse(out).settings_from).toBe('environment of this shell')
+  for (const argv of [['config'], ['config', '--json']]) {
+    const shown = await jeton(argv, { env: settings() })
+    expect(shown.err).toContain(whose)
+    expect(shown.out).not.toContain(whose)
+  }
 })
 
 test.each([
@@ -225,7 +266,6 @@ eachEngine((engine) => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
     const service = await startService(env, { clock: systemClock })
     const running = await examine({ ...env, JETON_PORT: new URL(service.url).port })
-    expect(running.of('port')?.says).toContain('a Jeton answers there')
     for (const name of ['store', 'migrations', 'clock', 'operator'])
       expect(running.of(name)?.result).toBe('ok')
     await jeton(['operator', 'create', '--local', '--name', 'first'], { env })
@@ -238,6 +278,33 @@ eachEngine((engine) => {
       do: 'jeton project delete Sample',
     })
     await service.stop()
+  })
+
+  test('a Jeton on the port is ticked only if it has this store, and unknown where no operator can tell', async () => {
+    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
+    const service = await startService(env, { clock: systemClock })
+    const { port } = new URL(service.url)
+    const portOf = async (settings: Record<string, string>) =>
+      (await examine({ ...settings, JETON_PORT: port })).of('port')
+    expect(await portOf(env)).toMatchObject({ result: 'unknown', do: `jeton login --url ${service.url}` })
+    const credential = { management_id: OPERATOR.id, management_token: OPERATOR.token }
+    saveProfile(service.url, credential, { env })
+    expect(await portOf(env)).toEqual({
+      name: 'port',
+      result: 'ok',
+      says: `a Jeton answers at 127.0.0.1:${port}, with this store`,
+    })
+    const apart = await examine({ ...env, JETON_PORT: port, JETON_MANAGEMENT_PORT: '0' })
+    expect(apart.of('port')?.result).toBe('unknown')
+
+    const otherEnv = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
+    const other = await startService(otherEnv, { clock: systemClock })
+    expect(await portOf(otherEnv)).toMatchObject({
+      result: 'failed',
+      says: `a Jeton answers at 127.0.0.1:${port}, with another store`,
+    })
+    expect((await portOf(settings()))?.result).toBe('failed')
+    await Promise.all([service.stop(), other.stop()])
   })
 
   test('an operator made in the store itself works at once, and --save keeps it', async () => {

@@ -1,8 +1,9 @@
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import { coloured, type Io, printLine } from '../io.ts'
+import { SHELL_SETTINGS } from '../show-config.ts'
 import { TERMINAL_COLUMNS, wrapped } from '../wrapped.ts'
-import { type Finding, failed, well } from './check.ts'
+import { type Finding, failed, unlessDefault, well } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
 import { checkDataFolder, checkProfile } from './check-files.ts'
 import { checkPorts } from './check-port.ts'
@@ -20,25 +21,34 @@ interface DoctorOptions {
 export async function doctor(io: Io, options: DoctorOptions): Promise<boolean> {
   const findings = await examine(io, options.production === true)
   const ok = findings.every(({ result }) => result !== 'failed')
-  if (options.json) printLine(io, JSON.stringify({ ok, checks: findings }, null, 2))
-  else for (const finding of findings) printLine(io, line(io, finding))
+  if (options.json) {
+    printLine(
+      io,
+      JSON.stringify({ ok, settings_from: 'environment of this shell', checks: findings }, null, 2),
+    )
+    return ok
+  }
+  for (const text of wrapped(SHELL_SETTINGS, TERMINAL_COLUMNS)) printLine(io, text)
+  for (const finding of findings) printLine(io, line(io, finding))
   return ok
 }
 
 async function examine(io: Io, production: boolean): Promise<Finding[]> {
   const { config, finding } = settingsOf(io)
   if (!config) return [finding, checkProfile(io.env)]
-  const store = await checkStore(config, io.now)
+  const store = await checkStore(config, { now: io.now, production })
+  const seen = (found: Finding, setting: string) =>
+    production ? unlessDefault(found, io.env, [setting]) : found
   return [
     finding,
-    ...checkDataFolder(config),
+    ...checkDataFolder(config, production),
     checkEncryption(config, production),
     ...store.findings,
-    ...(await checkPorts(config)),
-    checkWorkers(config),
+    ...(await checkPorts({ io, config, store })),
+    seen(checkWorkers(config), 'JETON_WORKERS'),
     checkProfile(io.env),
-    ...checkProxies(config, production),
-    ...(production ? checkProduction(config, store) : []),
+    ...checkProxies(config, production).map((found) => seen(found, 'JETON_TRUSTED_PROXIES')),
+    ...(production ? checkProduction(config, io.env, store) : []),
   ]
 }
 
@@ -46,7 +56,7 @@ function settingsOf({ env }: Io): { config?: Config; finding: Finding } {
   try {
     const config = readConfig(env)
     const given = Object.keys(env).filter((name) => name.startsWith('JETON_')).length
-    return { config, finding: well('settings', `valid, ${given} given`) }
+    return { config, finding: well('settings', given === 0 ? 'valid (all defaults)' : `valid, ${given} set`) }
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error
     return {
@@ -68,7 +78,7 @@ function line(io: Io, { name, result, says, do: remedy }: Finding): string {
     ok: coloured(io, 'green', '✓'),
     warning: coloured(io, 'yellow', '!'),
     failed: coloured(io, 'red', '✗'),
-    unseen: coloured(io, 'yellow', '?'),
+    unknown: coloured(io, 'yellow', '?'),
   }
   const text = io.isTTY ? wrapped(says, TERMINAL_COLUMNS - MARGIN) : [says]
   const steps = remedy?.split('\n').map((step, i) => `${i === 0 ? '  → ' : '    '}${step}`) ?? []

@@ -67,3 +67,13 @@ export async function listAuditRows(
     .execute()
   return { rows, total }
 }
+
+export async function hasAuditEntry(reader: Reader, id: string): Promise<boolean> {
+  const row = await reader
+    .read<AuditTables>()
+    .selectFrom('audit_log')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}

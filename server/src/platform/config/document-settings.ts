@@ -13,8 +13,8 @@ export function documentSettings(): string {
 
 <!-- Generated from server/src/platform/config/settings.ts by \`npm run generate\`. Do not edit. -->
 
-Jeton is set by environment variables and needs none to start. \`npx jeton config\` prints the effective values and
-where each came from; \`npx jeton doctor\` checks them. A wrong value, or a name that is not in this table, stops the
+Jeton is set by environment variables and needs none to start. \`npx jeton config\` prints the values of the shell
+that runs it and where each came from; \`npx jeton doctor\` checks them. A wrong value, or a name that is not in this table, stops the
 start with one line that says what to mend and exit code 78.
 
 | variable | type | default | meaning |

@@ -129,7 +129,7 @@ export const SETTINGS = {
   JETON_URL: optional({
     kind: webAddress,
     client: true,
-    says: 'Where the command line finds the management API. Unset: the profile written by the first start, else http://127.0.0.1:8080.',
+    says: 'Where the command line finds the management API. Unset: the default server of the profile, which the first start or `jeton login` saved, else http://127.0.0.1:8080.',
   }),
   JETON_PROJECT: optional({
     kind: text(),
