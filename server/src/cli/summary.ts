@@ -61,16 +61,16 @@ function otherDefault({ defaultServer, managementUrl }: StartFacts): string[] {
   ]
 }
 
-function secrets({ first, hasOperator }: StartFacts): string[] {
+function secrets({ first, hasOperator, managementUrl }: StartFacts): string[] {
   if (!hasOperator)
     return [
-      row('operator', 'none yet, so nobody can manage this. Create one, in a shell with the'),
-      row('', 'same settings: npx jeton operator create --local --save'),
+      row('operator', 'none yet. Create one, in a shell with the same settings:'),
+      row('', `npx jeton operator create --local --save --url ${managementUrl}`),
     ]
   if (first.operator || first.sample) return []
   return [
-    row('secrets', 'were shown when they were made. New ones: npx jeton key regenerate'),
-    row('', '(npx jeton key list names the keys) · npx jeton operator create --local'),
+    row('secrets', 'were shown when they were made. How to get new ones:'),
+    row('', 'npx jeton help key regenerate · npx jeton help operator create'),
   ]
 }
 

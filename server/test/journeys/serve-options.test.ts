@@ -46,6 +46,7 @@ test('a store without an operator says so at the start, with the command that ma
   await service.stop()
   const running = await start(home, [])
   expect(running.stdout()).toContain('operator    none yet')
-  expect(running.stdout()).toContain('npx jeton operator create --local --save\n')
+  const command = `jeton operator create --local --save --url ${running.url}`
+  expect(running.stdout()).toContain(`npx ${command}\n`)
   expect(running.stdout()).not.toContain('were shown when they were made')
 })

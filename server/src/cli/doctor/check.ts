@@ -30,6 +30,10 @@ export const unknown = (name: string, says: string, remedy?: string): Finding =>
   ...(remedy !== undefined && { do: remedy }),
 })
 
+/** A tick for what is not there yet is none. */
+export const asUnknown = (finding: Finding): Finding =>
+  finding.result === 'ok' ? { ...finding, result: 'unknown' } : finding
+
 /** A tick that rests on defaults tells nothing about a service with an environment of its own. */
 export function unlessDefault(finding: Finding, env: Environment, settings: readonly string[]): Finding {
   if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding

@@ -1,14 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
-import { OPERATOR, startService } from '../../../test/service.ts'
+import { startService } from '../../../test/service.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
-import { saveProfile } from '../profile.ts'
 import type { Finding } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
 import { checkWorkers } from './check-workers.ts'
@@ -110,17 +107,6 @@ describe('what is wrong is found', () => {
     expect((await examine(env)).of('operator')?.result).toBe('ok')
   })
 
-  test('a port that something else holds', async () => {
-    const server = createServer((_, response) => response.writeHead(404).end())
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    expect((await examine(settings({ JETON_PORT: String(port) }))).of('port')).toMatchObject({
-      result: 'failed',
-      do: `JETON_PORT=${port + 1}`,
-    })
-    await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  })
-
   test('more workers than processors, and fewer where more would do', () => {
     const onPostgres = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
     const workers = (count: string, processors: number, env: object = onPostgres) =>
@@ -174,7 +160,7 @@ test('--production asks for more', async () => {
 
 test('--production ticks nothing that it could not see: no store, and settings that this shell does not have', async () => {
   const env = { XDG_CONFIG_HOME: folder, JETON_PORT: '0', JETON_DATA_DIR: join(folder, 'data') }
-  const unseen = ['data folder', 'store', 'operator', 'operators', 'sample']
+  const unseen = ['data folder', 'encryption', 'store', 'operator', 'operators', 'sample']
   const notSet = ['management', 'proxies', 'webhooks', 'log level', 'workers']
   const { of } = await examine(env, '--production')
   for (const name of [...unseen, ...notSet]) expect([name, of(name)?.result]).toEqual([name, 'unknown'])
@@ -278,33 +264,6 @@ eachEngine((engine) => {
       do: 'jeton project delete Sample',
     })
     await service.stop()
-  })
-
-  test('a Jeton on the port is ticked only if it has this store, and unknown where no operator can tell', async () => {
-    const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
-    const service = await startService(env, { clock: systemClock })
-    const { port } = new URL(service.url)
-    const portOf = async (settings: Record<string, string>) =>
-      (await examine({ ...settings, JETON_PORT: port })).of('port')
-    expect(await portOf(env)).toMatchObject({ result: 'unknown', do: `jeton login --url ${service.url}` })
-    const credential = { management_id: OPERATOR.id, management_token: OPERATOR.token }
-    saveProfile(service.url, credential, { env })
-    expect(await portOf(env)).toEqual({
-      name: 'port',
-      result: 'ok',
-      says: `a Jeton answers at 127.0.0.1:${port}, with this store`,
-    })
-    const apart = await examine({ ...env, JETON_PORT: port, JETON_MANAGEMENT_PORT: '0' })
-    expect(apart.of('port')?.result).toBe('unknown')
-
-    const otherEnv = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
-    const other = await startService(otherEnv, { clock: systemClock })
-    expect(await portOf(otherEnv)).toMatchObject({
-      result: 'failed',
-      says: `a Jeton answers at 127.0.0.1:${port}, with another store`,
-    })
-    expect((await portOf(settings()))?.result).toBe('failed')
-    await Promise.all([service.stop(), other.stop()])
   })
 
   test('an operator made in the store itself works at once, and --save keeps it', async () => {

@@ -2,8 +2,9 @@ import { type Config, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import { coloured, type Io, printLine } from '../io.ts'
 import { SHELL_SETTINGS } from '../show-config.ts'
+import { storeExists } from '../store.ts'
 import { TERMINAL_COLUMNS, wrapped } from '../wrapped.ts'
-import { type Finding, failed, unlessDefault, well } from './check.ts'
+import { asUnknown, type Finding, failed, unlessDefault, well } from './check.ts'
 import { checkEncryption } from './check-encryption.ts'
 import { checkDataFolder, checkProfile } from './check-files.ts'
 import { checkPorts } from './check-port.ts'
@@ -37,12 +38,13 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
   const { config, finding } = settingsOf(io)
   if (!config) return [finding, checkProfile(io.env)]
   const store = await checkStore(config, { now: io.now, production })
+  const encryption = checkEncryption(config, production)
   const seen = (found: Finding, setting: string) =>
     production ? unlessDefault(found, io.env, [setting]) : found
   return [
     finding,
     ...checkDataFolder(config, production),
-    checkEncryption(config, production),
+    production && !storeExists(config) ? asUnknown(encryption) : encryption,
     ...store.findings,
     ...(await checkPorts({ io, config, store })),
     seen(checkWorkers(config), 'JETON_WORKERS'),
