@@ -29,7 +29,9 @@ export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): 
           access_token: Type.Optional(Type.String({ maxLength: 500 })),
           app_id: Type.Optional(Type.String({ maxLength: 100 })),
           path: Type.String({ minLength: 1, maxLength: 8000 }),
-          address: Type.Optional(Type.String({ maxLength: 100 })),
+          address: Type.Optional(
+            Type.String({ maxLength: 100, description: 'IPv4 or IPv6 address of the caller.' }),
+          ),
         }),
         response: { 200: Answer },
       },
