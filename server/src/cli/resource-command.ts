@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Answer } from './call-api.ts'
 import { confirmed, isDestructive, refuseUnattended } from './confirm.ts'
 import { addConnectionOptions } from './connection.ts'
 import { curlLine } from './curl.ts'
@@ -12,11 +13,16 @@ import { type Output, printAnswer } from './print-answer.ts'
 import { requestOf, type Typed } from './resource-request.ts'
 import { openSession, type Session } from './session.ts'
 
-/** A flag of one command that leads elsewhere than to the API. */
+/** What one command does beyond its operation of the API. */
 export interface Extra {
-  addOptions(command: Command): unknown
-  takesOver(options: Options): boolean
-  run(io: Io, options: Options): Promise<void>
+  /** A flag that leads elsewhere than to the API. */
+  addOptions?(command: Command): unknown
+  takesOver?(options: Options): boolean
+  run?(io: Io, options: Options): Promise<void>
+  /** Query parameters that are sent unless their flag is typed. */
+  readonly defaults?: Readonly<Record<string, string>>
+  /** After the answer is shown: adds a remark, or ends with another exit code. */
+  conclude?(io: Io, answer: Answer, options: Options): void
 }
 
 interface Source {
@@ -50,12 +56,12 @@ function addVerb(noun: Command, io: Io, about: About): void {
   )
   if (operation.ownParam) command.argument(`<${operation.noun}>`, argumentText(about))
   addFields(command, about)
-  extra?.addOptions(command)
+  extra?.addOptions?.(command)
   addOutputOptions(addConnectionOptions(command))
   command.addHelpText('after', exampleText(EXAMPLES[`${operation.noun}.${operation.verb}`]))
   command.action((...typed: unknown[]) => {
     const options = command.opts()
-    if (extra?.takesOver(options)) return extra.run(io, options)
+    if (extra?.takesOver?.(options)) return extra.run?.(io, options)
     return execute(io, about, { reference: operation.ownParam ? String(typed[0]) : undefined, options })
   })
 }
@@ -91,7 +97,8 @@ export const addOutputOptions = (command: Command): Command =>
 const ofProject = (catalogue: Catalogue, { noun, verb }: Operation): Operation | undefined =>
   catalogue.find(noun, verb + OF_PROJECT)
 
-async function execute(io: Io, { catalogue, operation: typedOperation }: About, typed: Typed): Promise<void> {
+async function execute(io: Io, about: About, typed: Typed): Promise<void> {
+  const { catalogue, operation: typedOperation, extra } = about
   const options = typed.options as Options &
     Output & { project?: string; yes?: boolean; curl?: boolean; all?: boolean }
   const operation = (options.project && ofProject(catalogue, typedOperation)) || typedOperation
@@ -99,12 +106,14 @@ async function execute(io: Io, { catalogue, operation: typedOperation }: About, 
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)
   const session = openSession(io, options, catalogue)
   let request = await requestOf(session, operation, typed)
+  if (extra?.defaults) request = { ...request, query: { ...extra.defaults, ...request.query } }
   if (isDestructive(operation) && (!options.curl || operation.body))
     request = await confirmed(session, operation, { request, yes: yes || options.curl === true })
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
   const answer = options.all ? await everyPage(session, request) : await session.call(request)
   printAnswer(io, answer, { operation, catalogue, reference: typed.reference, output: options })
   keepNewSecret(io, session.connection, answer)
+  extra?.conclude?.(io, answer, options)
 }
 
 async function everyPage(session: Session, request: Parameters<typeof wholeList>[1]) {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addConnectionOptions } from './connection.ts'
+import { judgeTest, TEST_WAIT_MS, tellLeftOut } from './delivery-outcomes.ts'
 import { addEventVerbs } from './event-commands.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
@@ -73,4 +74,11 @@ const localCreation: Extra = {
   run: async (io, options) => (await import('./create-local-operator.ts')).createLocalOperator(io, options),
 }
 
-export const EXTRAS: Readonly<Record<string, Extra>> = { 'operator.create': localCreation }
+const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: judgeTest }
+
+export const EXTRAS: Readonly<Record<string, Extra>> = {
+  'operator.create': localCreation,
+  'webhook.test': test,
+  'distribution.test': test,
+  'delivery.recover': { conclude: tellLeftOut },
+}
