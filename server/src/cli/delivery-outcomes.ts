@@ -18,7 +18,7 @@ export function judgeTest(io: Io, { json }: Answer, { waitMs }: Options): void {
   remark(
     io,
     attempt
-      ? `Failed: ${attempt.error}. It is retried on schedule; to send it now: jeton delivery retry ${id}`
+      ? `Failed: ${attempt.error}. To send it again: jeton delivery retry ${id}`
       : `No attempt was made in time. Is a worker running? See: jeton delivery show ${id}`,
   )
   throw new ExitWith(EXIT.refused)

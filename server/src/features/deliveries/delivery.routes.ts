@@ -264,7 +264,7 @@ function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind,
         operationId: `${kind}.test`,
         summary: `Send a test event to a ${kind}`,
         description:
-          'Its type is `webhook.test`. With `wait_ms` the answer carries the attempt; without, or where none was made in time, `attempt` is null: read the delivery later.',
+          'Its type is `webhook.test`. The answer waits up to `wait_ms` for the attempt; `attempt` is null if none was made in time.',
         params: Type.Object({ project_id: IdParam, [`${kind}_id`]: IdParam }),
         querystring: WaitQuery,
         response: { 201: TestDelivery },
