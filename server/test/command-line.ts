@@ -37,6 +37,8 @@ export interface RunningCommand {
   said(): string
   /** Resolves once that matches; rejects with all of it if the command ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Whether it has asked for single keys of the terminal. */
+  hearsKeys(): boolean
   /** Presses a key, where it runs in a terminal. */
   press(key: string): void
   /** As Ctrl-C does. */
@@ -58,7 +60,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
     },
   })
   const stop = new AbortController()
-  let hear: (key: string) => void = () => undefined
+  let hear: ((key: string) => void) | undefined
   const live: Live = {
     stopped: stop.signal,
     // What would be a second is soon over; nothing is measured by it.
@@ -99,7 +101,8 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
         look()
         void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${said}`)))
       }),
-    press: (key) => hear(key),
+    hearsKeys: () => hear !== undefined,
+    press: (key) => hear?.(key),
     stop() {
       stop.abort()
       return ended

@@ -85,6 +85,22 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
     return rows
   }
 
+  /** What one attempt at each of them leaves behind. */
+  async function attempts(of: readonly DeliveryRow[], fields: Partial<AttemptRow> = {}): Promise<void> {
+    const rows = of.map(({ id }) => ({
+      project_id: projectId,
+      delivery_id: id,
+      number: 1,
+      at: service.clock.now(),
+      duration_ms: 12,
+      status: 200,
+      response_body: 'thanks',
+      error: null,
+      ...fields,
+    }))
+    await db.transaction((tx) => tx.write<DeliveryTables>().insertInto('attempts').values(rows).execute())
+  }
+
   return {
     projectId,
     path,
@@ -93,25 +109,8 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
     deliveries,
     delivery: async (to: string, fields: Wanted = {}, of?: EventRow) =>
       (await deliveries(to, [fields], of))[0]!,
-    /** What an attempt leaves behind. */
-    attempt: (of: DeliveryRow, fields: Partial<AttemptRow> = {}) =>
-      db.transaction((tx) =>
-        tx
-          .write<DeliveryTables>()
-          .insertInto('attempts')
-          .values({
-            project_id: projectId,
-            delivery_id: of.id,
-            number: 1,
-            at: service.clock.now(),
-            duration_ms: 12,
-            status: 200,
-            response_body: 'thanks',
-            error: null,
-            ...fields,
-          })
-          .execute(),
-      ),
+    attempt: (of: DeliveryRow, fields: Partial<AttemptRow> = {}) => attempts([of], fields),
+    attempts,
     publication: async (of: EventRow, fields: Partial<PublicationRow> = {}): Promise<PublicationRow> => {
       const id = newId(random, 'pub_')
       const row = {

@@ -64,7 +64,9 @@ const server = createServer(async (request, response) => {
 })
 
 if (!WEBHOOK_SECRET) {
-  process.stderr.write('WEBHOOK_SECRET is not set\n')
+  process.stderr.write(
+    'WEBHOOK_SECRET is not set: give it the secret of the webhook, or of `jeton listen --secret`\n',
+  )
   process.exit(78)
 }
 server.listen(Number(PORT), '127.0.0.1', () => {

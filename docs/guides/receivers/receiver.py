@@ -85,7 +85,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     if not SECRET.startswith("whsec_"):
-        sys.exit("WEBHOOK_SECRET is not set")
+        sys.exit("WEBHOOK_SECRET is not set: give it the secret of the webhook, or of `jeton listen --secret`")
     server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Receiver)
     print(f"listening on http://127.0.0.1:{server.server_port}/hook", flush=True)
     server.serve_forever()

@@ -123,6 +123,7 @@ export async function compose(parts: Parts): Promise<Service> {
 
   const deps: RouteDeps = {
     db,
+    clock,
     random: randomBytes,
     vault,
     reach: createReach(config.JETON_WEBHOOK_ALLOW),

@@ -53,9 +53,14 @@ function timeOf(value: string, { now }: Reader, short: boolean): string {
   return short ? relative : `${plain(value)}  (${relative})`
 }
 
-/** `last_used_at` is headed LAST USED. */
+/** The value of a column; `last_attempt.error` is a field of a field. */
+export const valueAt = (row: Readonly<Record<string, unknown>>, column: string): unknown =>
+  column.split('.').reduce<unknown>((value, name) => (value as typeof row | null | undefined)?.[name], row)
+
+/** `last_used_at` is headed LAST USED, `last_attempt.error` LAST ERROR. */
 export const headingOf = (name: string): string =>
   name
     .replace(/_(at|id)$/, '')
+    .replace(/_\w+\./, ' ')
     .replaceAll('_', ' ')
     .toUpperCase()

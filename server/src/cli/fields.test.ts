@@ -44,5 +44,15 @@ test.each([
   const field = { name: 'dry_run', schema: { type: 'boolean' }, description: undefined }
   const command = new Command().addOption(optionOf(field, false))
   command.parse(typed.split(' ').filter(Boolean), { from: 'user' })
-  expect(givenFor(command.opts(), 'dry_run')).toBe(value)
+  expect(givenFor(command.opts(), field)).toBe(value)
+})
+
+test.each([
+  ['--failing', 'failing'],
+  ['', undefined],
+])('a field with one possible value is a switch of that name: %j', (typed, value) => {
+  const field = { name: 'state', schema: { type: 'string', enum: ['failing'] }, description: undefined }
+  const command = new Command().addOption(optionOf(field, false))
+  command.parse(typed.split(' ').filter(Boolean), { from: 'user' })
+  expect(givenFor(command.opts(), field)).toBe(value)
 })

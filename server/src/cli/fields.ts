@@ -16,10 +16,16 @@ const attributeOf = (name: string): string =>
 const NULL = Symbol('null')
 
 /** What was given for a field; undefined where its flag was not typed. */
-export function givenFor(options: Options, name: string): unknown {
+export function givenFor(options: Options, { name, schema }: Field): unknown {
+  const only = onlyValueOf(schema)
+  if (only !== undefined) return options[attributeOf(only)] === true ? only : undefined
   const value = options[attributeOf(name)]
   return value === NULL ? null : value
 }
+
+/** A field with one possible value is a switch of that name: `state=failing` is `--failing`. */
+const onlyValueOf = ({ enum: choices }: Schema): string | undefined =>
+  choices?.length === 1 ? choices[0] : undefined
 
 export const fieldsOf = (schema: Schema | undefined): Field[] =>
   Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
@@ -59,6 +65,8 @@ export function optionOf({ name, schema, description }: Field, required: boolean
   const text = required ? description?.replace(/ Default: [^.]*\./, '') : description
   const parts = [text?.replaceAll('`', ''), choices, hint, required && 'Required.']
   const says = parts.filter(Boolean).join(' ')
+  const only = onlyValueOf(schema)
+  if (only !== undefined) return new Option(flagOf(only), says)
   const isSwitch = typesOf(schema).includes('boolean')
   const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`
   const option = new Option(`${flagOf(name)} ${value}`, says)

@@ -28,7 +28,7 @@ export interface Operation {
   readonly path: string
   readonly summary: string
   readonly description: string | undefined
-  /** What a list shows of its entries. */
+  /** What a list shows of its entries, or what is shown of one. */
   readonly columns: readonly string[] | undefined
   readonly query: readonly Field[]
   readonly body: Schema | undefined

@@ -61,7 +61,10 @@ function scalarsOf(operation: Operation): string[] {
 function printResource(io: Io, resource: Resource, asked: Asked): void {
   const secrets = secretsOf(asked)
   if (asked.output.quiet) printLine(io, idOf(resource))
-  else printParts(io, resource, { secrets, documents: documentsOf(asked, resource) })
+  else {
+    const { columns } = asked.operation
+    printParts(io, resource, { secrets, documents: documentsOf(asked, resource), columns })
+  }
   for (const name of secrets) {
     // Even where only the id is wanted the secret must not be lost: it cannot be read again.
     if (asked.output.quiet) remark(io, `${name}  ${resource[name]}`)
@@ -72,31 +75,38 @@ function printResource(io: Io, resource: Resource, asked: Asked): void {
   }
 }
 
-interface Apart {
+interface Parts {
   readonly secrets: readonly string[]
   readonly documents: readonly string[]
+  /** The names to show, in their order; all of them where the operation names none. */
+  readonly columns: readonly string[] | undefined
 }
 
-/** Long documents first, then the fields, secrets last of them, then what it holds several of, as tables: the eye is at the end. */
-function printParts(io: Io, resource: Resource, { secrets, documents }: Apart): void {
-  const isTable = (value: unknown) => Array.isArray(value) && typeof value[0] === 'object'
-  const shown = Object.entries(resource).filter(([name]) => name !== 'object' && !documents.includes(name))
-  const fields = shown.filter(([name, value]) => !isTable(value) && !secrets.includes(name))
-  const last = secrets.map((name) => [name, resource[name]])
-  for (const name of documents) printDocument(io, name, resource[name])
-  printFields(io, Object.fromEntries([...fields, ...last]))
-  for (const [, value] of shown.filter(([, value]) => isTable(value))) {
-    const rows = value as Resource[]
+/** First the fields, secrets last of them, then objects that it holds, as tables, and long documents at the end. */
+function printParts(io: Io, resource: Resource, { secrets, documents, columns }: Parts): void {
+  const isTable = (name: string): boolean => {
+    const value = resource[name]
+    if (Array.isArray(value)) return typeof value[0] === 'object'
+    return columns !== undefined && typeof value === 'object' && value !== null
+  }
+  const names = (columns ?? Object.keys(resource)).filter(
+    (name) => name !== 'object' && !documents.includes(name),
+  )
+  const fields = names.filter((name) => !isTable(name) && !secrets.includes(name))
+  printFields(io, Object.fromEntries([...fields, ...secrets].map((name) => [name, resource[name]])))
+  for (const name of names.filter(isTable)) {
+    const rows = [resource[name]].flat() as Resource[]
     if (io.isTTY) printLine(io, '')
     printTable(io, Object.keys(rows[0]!), rows)
   }
+  for (const name of documents) printDocument(io, name, resource[name])
 }
 
 /** Easy to read for people; for programs on one line, like any field. */
 function printDocument(io: Io, name: string, value: unknown): void {
   const pretty = () => JSON.stringify(value, null, 2).split('\n').map(plain)
   const lines = io.isTTY
-    ? [coloured(io, 'dim', headingOf(name)), ...pretty(), '']
+    ? ['', coloured(io, 'dim', headingOf(name)), ...pretty()]
     : [`${name}\t${plain(JSON.stringify(value))}`]
   for (const line of lines) printLine(io, line)
 }

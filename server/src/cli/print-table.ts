@@ -1,4 +1,4 @@
-import { cellOf, headingOf, type Reader } from './cells.ts'
+import { cellOf, headingOf, type Reader, valueAt } from './cells.ts'
 import { coloured, type Io, printLine } from './io.ts'
 import type { Resource } from './pages.ts'
 
@@ -26,7 +26,7 @@ const fitting = (row: readonly string[]): string[] =>
 /** A table for people; for programs tabs and no heading, so that `cut` and `while read` just work. */
 export function printTable(io: Io, columns: readonly string[], rows: readonly Resource[]): void {
   const reader = readerOf(io)
-  const cells = rows.map((row) => columns.map((name) => cellOf(name, row[name], reader, true)))
+  const cells = rows.map((row) => columns.map((name) => cellOf(name, valueAt(row, name), reader, true)))
   if (!io.isTTY) {
     for (const row of cells) printLine(io, row.join('\t'))
     return

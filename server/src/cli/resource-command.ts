@@ -28,6 +28,10 @@ export interface Extra {
   forPeople?(session: Session, answer: Answer): Promise<Answer>
   /** After the answer is printed, unless a program reads it. */
   after?(session: Session, answer: Answer, options: Options): Promise<void>
+  /** Query parameters that are sent unless their flag is typed. */
+  readonly defaults?: Readonly<Record<string, string>>
+  /** After the answer is shown: adds a remark, or ends with another exit code. */
+  conclude?(io: Io, answer: Answer, options: Options): void
 }
 
 interface Source {
@@ -127,6 +131,7 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)
   if (options.save) requireProfile(session)
   let request = await requestOf(session, operation, typed)
+  if (extra?.defaults) request = { ...request, query: { ...extra.defaults, ...request.query } }
   if (operation.method !== 'GET' && !options.curl) nameServer(io, session.connection)
   if (isDestructive(operation) && (!options.curl || operation.body))
     request = await confirmed(session, operation, { request, yes: yes || options.curl === true })
@@ -137,6 +142,7 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   printAnswer(io, shown, { operation, catalogue, reference: typed.reference, output: options })
   if (!options.json && !options.quiet) await extra?.after?.(session, answer, options)
   if (hasAppToken(operation)) await saveNewSecret(session, answer, options.save === true)
+  extra?.conclude?.(io, answer, options)
 }
 
 /** Where a list exists for a project and for all of them, the chosen project decides as for every other command. */

@@ -46,7 +46,7 @@ async function bodyOf({ io }: Session, operation: Operation, options: Options): 
   if (!body || method === 'DELETE') return undefined
   const given = typeof options.data === 'string' ? await dataOf(io, options.data) : {}
   for (const field of fieldsOf(body)) {
-    const value = asSent(field, givenFor(options, field.name), io.now())
+    const value = asSent(field, givenFor(options, field), io.now())
     if (value !== undefined) given[field.name] = value
   }
   const missing = requiredOf(operation).filter((name) => given[name] === undefined)
@@ -72,7 +72,7 @@ async function queryOf(
   const query: Record<string, string> = {}
   for (const field of operation.query) {
     const { name } = field
-    const value = asSent(field, givenFor(options, name), session.io.now())
+    const value = asSent(field, givenFor(options, field), session.io.now())
     if (value === undefined) continue
     const isNoun = session.catalogue.nouns.includes(name)
     query[name] = isNoun

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addClientOptions } from './client-options.ts'
 import { addConnectionOptions } from './connection.ts'
+import { judgeTest, TEST_WAIT_MS, tellLeftOut } from './delivery-outcomes.ts'
 import { addEventVerbs } from './event-commands.ts'
 import { exampleText } from './examples.ts'
 import type { Io } from './io.ts'
@@ -79,8 +80,13 @@ const auditList: Extra = {
     (await import('./audit-names.ts')).nameListedProject(session, options),
 }
 
+const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: judgeTest }
+
 export const EXTRAS: Readonly<Record<string, Extra>> = {
   'operator.create': localCreation,
   'key.create': keyCreation,
   'audit.list': auditList,
+  'webhook.test': test,
+  'distribution.test': test,
+  'delivery.recover': { conclude: tellLeftOut },
 }

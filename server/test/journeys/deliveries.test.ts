@@ -4,7 +4,14 @@ import { insertDestination } from '../../src/features/webhooks/destination.store
 import { createVault } from '../../src/platform/encryption.ts'
 import { randomBytes } from '../../src/platform/secrets.ts'
 import { jeton } from '../command-line.ts'
-import { DELIVERED, type DeliveryRecord, EXHAUSTED, openRecord, type Wanted } from '../delivery-record.ts'
+import {
+  DELIVERED,
+  type DeliveryRecord,
+  EXHAUSTED,
+  KIND,
+  openRecord,
+  type Wanted,
+} from '../delivery-record.ts'
 import { makeDestination } from '../destination.ts'
 import { eachEngine } from '../engines.ts'
 import { type Answer, OPERATOR, send } from '../service.ts'
@@ -20,6 +27,9 @@ const FIELDS = [
   'attempts_made',
   'next_attempt_at',
   'created_at',
+  'event_kind',
+  'destination_url',
+  'last_attempt',
 ]
 const STATUSES = ['pending', 'delivered', 'held', 'exhausted', 'cancelled'] as const
 type Status = (typeof STATUSES)[number]
@@ -106,6 +116,9 @@ eachEngine((engine) => {
         attempts_made: 1,
         next_attempt_at: iso(now + 60_000),
         created_at: iso(now - 1),
+        event_kind: KIND,
+        destination_url: 'https://hooks.example.com/jeton',
+        last_attempt: null,
       })
     })
 
@@ -169,6 +182,7 @@ eachEngine((engine) => {
     test.each([
       ['?status=failed', 'status must be one of'],
       ['?status=HELD', 'status must be one of'],
+      ['?state=pending', 'state must be'],
       ['?webhook=wh_1', 'is not a field here'],
       ['?from=yesterday', 'from must be a time'],
       ['?limit=101', 'limit must be at most 100'],
@@ -289,7 +303,7 @@ eachEngine((engine) => {
       await record.attempt(made, { number: 1, at, status: null, response_body: null, error: 'no answer' })
       const { status, body } = await service.manage('GET', `${record.path}/deliveries/${made.id}`)
       expect(status).toBe(200)
-      expect(Object.keys(body)).toEqual([...FIELDS, 'payload', 'attempts'])
+      expect(Object.keys(body)).toEqual([...FIELDS, 'attempts', 'payload'])
       // A stored event is always what JSON.stringify made of it: so is this one but for the order of its numbers.
       const data = JSON.stringify(JSON.parse(event.data))
       expect(JSON.stringify(body.payload)).toBe(payloadOf(made, data))
@@ -331,38 +345,60 @@ eachEngine((engine) => {
     const now = service.clock.now()
     const made = await record.delivery(to, { ...EXHAUSTED, settled_at: now - 3_600_000 })
     const answer = `<h1>${'x'.repeat(500)}\u009b31m</h1>`
-    await record.attempt(made, { status: 500, response_body: answer, error: 'answered 500' })
+    await record.attempt(made, { number: 13, status: 500, response_body: answer, error: 'answered 500' })
+    const failing = await record.delivery(to, { attempts_made: 1, next_attempt_at: now + 60_000 })
+    await record.attempt(failing, { at: now, status: null, error: 'connection refused' })
     const env = {
       JETON_URL: service.managementUrl,
       JETON_MANAGEMENT_ID: OPERATOR.id,
       JETON_MANAGEMENT_TOKEN: OPERATOR.token,
       JETON_PROJECT: record.projectId,
       XDG_CONFIG_HOME: '/nowhere',
+      NO_COLOR: '1',
     }
-    const run = async (typed: string, isTTY = true) => {
-      const { code, out, err } = await jeton(typed.split(' '), { env, isTTY, now })
+    const typed = (line: string, isTTY = true) => jeton(line.split(' '), { env, isTTY, now })
+    const run = async (line: string, isTTY = true) => {
+      const { code, out, err } = await typed(line, isTTY)
       expect(code, err).toBe(0)
       // Nothing here is a secret, so nothing is said to be one.
       expect(err).toBe('')
       return out
     }
 
-    expect(await run('delivery list')).toMatch(/CREATED .*STATUS .*NEXT ATTEMPT/)
+    expect(await run('delivery list')).toMatch(/CREATED .*STATUS .*NEXT ATTEMPT +LAST STATUS +LAST ERROR\n/)
+    expect(await run('delivery list')).toMatch(/ 500 +answered 500\n/)
+    expect(await run('delivery list --failing')).toMatch(
+      new RegExp(`\\n[^\\n]* ${failing.id} [^\\n]* – +connection refused\\n$`),
+    )
+    expect(await run('delivery list --failing', false)).toMatch(/^[^\n]*\t\tconnection refused\n$/)
     expect(await run('delivery list --status exhausted --from 1d', false)).toContain(`${made.id}\texhausted`)
     expect(await run('delivery list --status held --quiet')).toBe('')
     const shown = await run(`delivery show ${made.id}`)
-    expect(shown).toContain(`"id": "${made.id}"`)
+    // What is wrong comes first, and what may be long comes last.
+    expect(shown).toMatch(/^status +exhausted\nattempts_made +13\n/)
+    expect(shown).toMatch(/\ndestination_url +https:\/\/hooks.example.com\/jeton\n/)
+    expect(shown.indexOf('answered 500')).toBeLessThan(shown.indexOf('PAYLOAD'))
+    expect(shown.slice(shown.indexOf('PAYLOAD'))).toMatch(/^PAYLOAD\n\{\n {2}"id": "whs_[\s\S]*\n\}\n$/)
     expect(shown).toMatch(/AT .*RESPONSE BODY .*ERROR/)
     expect(shown).toMatch(/ 500 .*x{70,80}….* answered 500/)
     expect(shown).not.toContain('\u009b')
     expect(await run(`delivery show ${made.id}`, false)).toMatch(/^payload\t\{"id":"whs_/m)
 
-    expect(await run('delivery recover --since 2h --dry-run')).toMatch(/dry_run +true\nreopened +1\nheld +0/)
+    const dry = await typed(`delivery recover --since 2h --destination ${to} --dry-run`)
+    expect([dry.code, dry.out]).toEqual([0, expect.stringMatching(/dry_run +true\nreopened +1\nheld +0/)])
+    expect(dry.err).toBe(
+      `1 failing delivery is left out: it is retried on schedule. To send now: jeton delivery recover --since ${iso(now - 7_200_000)} --destination ${to} --include failing --dry-run\n`,
+    )
+    const advised = /jeton (delivery recover .*)\n/.exec(dry.err)![1]!
+    expect(await run(advised)).toMatch(/include +failing\ndry_run +true\nreopened +1/)
+    expect(await run('delivery recover --since 30min --include failing')).toMatch(/reopened +1/)
     expect(await run('delivery recover --since 30min')).toMatch(/dry_run +false\nreopened +0/)
-    expect(await run(`delivery recover --since 2h --destination ${to}`)).toMatch(/reopened +1/)
+    expect(await run('delivery recover --since 2h --include exhausted,failing')).toMatch(/reopened +1/)
     expect(await run(`delivery retry ${made.id}`)).toMatch(/status +pending/)
     expect(await run(`event replay ${made.event_id}`)).toMatch(/reopened +0\nheld +0\nunchanged +1/)
-    expect(await run(`webhook test ${to}`)).toMatch(/id +whs_\w+\nevent_id +evcus_/)
+    expect(await run(`webhook test ${to} --wait-ms 0`)).toMatch(
+      /^status +pending\nattempts_made +0\n[\s\S]*\nattempt +–\n/,
+    )
     for (const line of ['recover', 'retry', 'list'])
       expect(await run(`delivery ${line} --help`)).toContain(`jeton delivery ${line}`)
   })

@@ -240,6 +240,19 @@ describe('listen', () => {
     expect((await command.stop()).code).toBe(0)
   })
 
+  test('a run that ends by itself reads no keys, so that lines pasted after it reach the shell', async () => {
+    receiver.answer = () => ({ status: 400, body: 'no' })
+    await redeem()
+    const command = start(['listen', '--forward-to', receiver.url, '--since', '1h', '--events', '1'], {
+      isTTY: true,
+    })
+    const { code, out } = await command.ended
+    expect([code, command.hearsKeys()]).toEqual([1, false])
+    expect(out).toContain('"no"')
+    expect(out).not.toContain('r to resend')
+    expect((await listening([], { isTTY: true })).hearsKeys()).toBe(true)
+  })
+
   test('a receiver that is not there is said to be missing, and the next event is tried all the same', async () => {
     await create('webhook')
     const away = `127.0.0.1:${await freePort()}/hook`

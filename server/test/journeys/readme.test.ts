@@ -1,15 +1,15 @@
-import { execFile } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeHome, runBinary, serveBinary } from '../binary.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
+import { freePort } from '../free-port.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const run = promisify(execFile)
 
 const section = (title: string): string => {
   const from = README.indexOf(`\n## ${title}\n`)
@@ -22,47 +22,77 @@ const [settingBlock = '', ...journeys] = [...section('Three journeys').matchAll(
   ([, block]) => block!,
 )
 
+const NODE_RECEIVER = 'node docs/guides/receivers/receiver.mjs &'
+/** The other receiver, as the text names it. */
+const PYTHON_RECEIVER = /`(python3 \S+ &)`/.exec(section('Three journeys'))![1]!
+
+/** In a process group of its own: whatever a line starts ends with it. */
+async function typeInShell(script: string, env: NodeJS.ProcessEnv) {
+  const shell = spawn('bash', ['-e', '-c', script], { cwd: ROOT, env, detached: true })
+  try {
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(shell.stdout),
+      text(shell.stderr),
+      once(shell, 'exit').finally(() => endGroup(shell.pid!)),
+    ])
+    return { code, stdout, stderr }
+  } finally {
+    endGroup(shell.pid!)
+  }
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
+
 describe('beside a server as people start it', () => {
-  const home = makeHome()
+  let home: ReturnType<typeof makeHome>
   let server: Awaited<ReturnType<typeof serveBinary>>
-  let receiver: Receiver
-  beforeAll(async () => {
-    receiver = await startReceiver()
+  beforeEach(async () => {
+    home = makeHome()
     server = await serveBinary({ home: home.folder })
     await server.printed(/Ctrl-C/)
-  })
-  afterAll(async () => {
-    await server.stop()
-    await receiver.close()
-    home.remove()
-  })
-
-  test('the three journeys lead where they say, typed as they stand', async () => {
-    const [, APP_ID = '', APP_TOKEN = ''] = /API key +(\S+) +(jta_\S+)/.exec(server.stdout())!
-    const RECEIVER = receiver.url.replace('http://', '')
-    const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, RECEIVER }
-    expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
-    expect(journeys).toHaveLength(3)
-    for (const journey of journeys) expect(journey.trimEnd().split('\n').length).toBeLessThanOrEqual(6)
-
-    const env = {
-      PATH: process.env.PATH,
-      HOME: home.folder,
-      XDG_CONFIG_HOME: join(home.folder, '.config'),
-      ...set,
+    return async () => {
+      await server.stop()
+      home.remove()
     }
-    const script = journeys.join('\necho; echo ----\n')
-    const { stdout } = await run('bash', ['-e', '-c', script], { cwd: ROOT, env })
-    const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
-    expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
-    expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
-    expect(guarded).toContain('"key":"insufficient_scope"')
-    expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
-    expect(redeemed).toContain('"object":"redemption"')
-    expect(redeemed).toMatch(/customer\.reward_redemptions\.completed\tevcus_\w+\t204/)
-    expect(receiver.received).toHaveLength(1)
-    expect(receiver.received[0]!.payload.data.reward).toMatchObject({ name: 'Mug' })
   })
+
+  const hasPython = spawnSync('python3', ['--version']).error === undefined
+  const receivers = [NODE_RECEIVER, ...(hasPython ? [PYTHON_RECEIVER] : [])]
+  test.each(receivers)(
+    'the three journeys lead where they say, typed as they stand: %s',
+    async (receiver) => {
+      const [, APP_ID = '', APP_TOKEN = ''] = /API key +(\S+) +(jta_\S+)/.exec(server.stdout())!
+      const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
+      expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
+      expect(journeys).toHaveLength(3)
+      for (const journey of journeys) expect(journey.trimEnd().split('\n').length).toBeLessThanOrEqual(8)
+      expect(journeys[2]).toContain(`\n${NODE_RECEIVER}\n`)
+
+      const env = {
+        PATH: process.env.PATH,
+        HOME: home.folder,
+        XDG_CONFIG_HOME: join(home.folder, '.config'),
+        ...set,
+      }
+      const script = journeys.join('\necho; echo ----\n').replace(NODE_RECEIVER, receiver)
+      const { code, stdout, stderr } = await typeInShell(script, env)
+      expect(code, stdout + stderr).toBe(0)
+      const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
+      expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
+      expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
+      expect(guarded).toContain('"key":"insufficient_scope"')
+      expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
+      expect(redeemed).toContain('"object":"redemption"')
+      const [, event] = /customer\.reward_redemptions\.completed\t(evcus_\w+)\t204/.exec(redeemed)!
+      expect(redeemed).toMatch(new RegExp(`took whs_\\w+ .* ${event} `))
+    },
+  )
 
   test('the tour is what is shown, but for times and ids', async () => {
     const tour = runBinary({ home: home.folder, args: ['tour'] })

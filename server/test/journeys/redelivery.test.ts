@@ -15,6 +15,9 @@ const FIELDS = [
   'attempts_made',
   'next_attempt_at',
   'created_at',
+  'event_kind',
+  'destination_url',
+  'last_attempt',
 ]
 
 /** Nothing is sent here: what is looked at is what becomes due. */
@@ -292,7 +295,15 @@ eachEngine((engine) => {
         await record.delivery(to, { claim_id: 'claim', next_attempt_at: now + 20_000 }),
       ]
       const body = { since: iso(since) }
-      const expected = { object: 'recovery', since: iso(since), destination: null, reopened: 1_203, held: 0 }
+      const expected = {
+        object: 'recovery',
+        since: iso(since),
+        destination: null,
+        include: ['exhausted'],
+        reopened: 1_203,
+        held: 0,
+        failing_left_out: 0,
+      }
 
       const dry = await recover({ ...body, dry_run: true })
       expect([dry.status, dry.body]).toEqual([200, { ...expected, dry_run: true }])
@@ -345,6 +356,56 @@ eachEngine((engine) => {
       expect([refused.status, refused.body.key]).toEqual([409, 'invalid_state'])
     })
 
+    test('leaves failing deliveries out and counts them, unless they are included', async () => {
+      const [to, disabled] = [await record.webhook(), await record.webhook()]
+      const since = now - 3_600_000
+      const waiting: Wanted = {
+        attempts_made: 3,
+        slot: 3,
+        first_attempt_at: since,
+        next_attempt_at: now + 60_000,
+      }
+      const failing = await record.deliveries(
+        to,
+        Array.from({ length: 602 }, () => waiting),
+      )
+      await record.attempts(failing, { number: 3, at: since, status: 500, error: 'answered 500' })
+      const exhausted = await record.delivery(to, givenUp(since))
+      const others = [
+        // Failed for the last time before.
+        await record.delivery(to, waiting),
+        // Being sent, due already, never tried, held.
+        await record.delivery(to, { ...waiting, claim_id: 'claim', next_attempt_at: now + 20_000 }),
+        await record.delivery(to, { ...waiting, next_attempt_at: now }),
+        await record.delivery(to, { next_attempt_at: now + 60_000 }),
+        await record.delivery(disabled, waiting),
+      ]
+      await record.attempts(others.slice(0, 1), { number: 3, at: since - 1 })
+      await record.attempts(others.slice(1), { number: 3, at: now })
+      await service.manage('POST', `${record.path}/webhooks/${disabled}/disable`)
+
+      const body = { since: iso(since) }
+      const left = { include: ['exhausted'], reopened: 1, failing_left_out: 602 }
+      expect((await recover({ ...body, dry_run: true })).body).toMatchObject(left)
+      expect((await recover({ ...body, destination: disabled })).body).toMatchObject({ failing_left_out: 0 })
+      expect((await recover(body)).body).toMatchObject({ ...left, dry_run: false })
+      expect(await record.row(failing[0]!.id)).toEqual(failing[0])
+
+      const both = { ...body, include: ['failing', 'exhausted'] }
+      const all = { include: both.include, reopened: 602, held: 0, failing_left_out: 0 }
+      expect((await recover({ ...both, dry_run: true })).body).toMatchObject(all)
+      expect((await recover(both)).body).toMatchObject(all)
+      // At their place in the schedule.
+      expect(await record.row(failing[601]!.id)).toEqual({ ...failing[601], next_attempt_at: now })
+      for (const row of others) expect(await record.row(row.id)).toEqual(row)
+      expect(await record.row(exhausted.id)).toMatchObject({ status: 'pending', slot: 0 })
+      const notes = (await record.audit(to)).filter(({ action }) => action === 'webhook.deliveries_recovered')
+      const counted = (state: string) =>
+        notes.reduce((sum, { after }) => sum + (after.state === state ? (after.reopened as number) : 0), 0)
+      expect([counted('failing'), counted('exhausted')]).toEqual([602, 1])
+      expect((await recover({ ...body, include: ['failing'] })).body).toMatchObject({ reopened: 0 })
+    })
+
     test('by several at once reopens each delivery once', async () => {
       const to = await record.webhook()
       await record.deliveries(
@@ -367,6 +428,9 @@ eachEngine((engine) => {
       [{ since: '2026-11-15', destination: 'wh_\u0001' }, 'destination must have'],
       [{ since: '2026-13-45' }, 'since must be a time such as'],
       [{ since: '2026-11-15', dry_run: 'yes' }, 'dry_run must be true or false'],
+      [{ since: '2026-11-15', include: 'failing' }, 'include must be a list'],
+      [{ since: '2026-11-15', include: ['held'] }, 'must be one of'],
+      [{ since: '2026-11-15', include: [] }, 'include must have at least 1'],
     ])('refuses %j', async (body, says) => {
       const answer = await recover(body)
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(says)])

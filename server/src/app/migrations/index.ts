@@ -11,6 +11,7 @@ import { issue } from './0009-issue.ts'
 import { tokensInOrder } from './0010-tokens-in-order.ts'
 import { knownKeys } from './0011-known-keys.ts'
 import { shortDeliveries } from './0012-short-deliveries.ts'
+import { failingDeliveries } from './0013-failing-deliveries.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokensInOrder,
   knownKeys,
   shortDeliveries,
+  failingDeliveries,
 ]

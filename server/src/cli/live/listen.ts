@@ -1,7 +1,7 @@
 import { plain } from '../cells.ts'
 import type { ConnectionOptions } from '../connection.ts'
 import { EXIT, ExitWith } from '../exit.ts'
-import { coloured, type Io, type Live, printLine, remark } from '../io.ts'
+import { coloured, type Io, printLine, remark } from '../io.ts'
 import { projectId } from '../resolve.ts'
 import { openSession, type Session } from '../session.ts'
 import { chooseSigner, type Signer } from './choose-signer.ts'
@@ -45,8 +45,11 @@ export async function listen(io: Io, options: ListenOptions): Promise<void> {
   await feed.start()
   remark(io, `${signer.says}\n${startedText(feed, options)}`)
 
-  const forwarder = new Forwarder(io, { session, project, signer, url, live, json: options.json === true })
-  const deaf = live.hearKeys?.((key) => forwarder.press(key))
+  const json = options.json === true
+  const forwarder = new Forwarder(io, { session, project, signer, url, json, hasKeys: most === undefined })
+  // A run that ends by itself leaves the keyboard alone: what was typed or pasted after it is for the shell.
+  const hearKeys = most === undefined ? live.hearKeys : undefined
+  const deaf = hearKeys?.((key) => forwarder.press(key))
   try {
     await follow(io, { feed, live, most, handle: (event) => forwarder.forward(event) })
   } finally {
@@ -61,8 +64,9 @@ interface Forwarding {
   readonly project: string
   readonly signer: Signer
   readonly url: URL
-  readonly live: Live
   readonly json: boolean
+  /** Whether `r` and `d` do something. */
+  readonly hasKeys: boolean
 }
 
 class Forwarder {
@@ -106,8 +110,9 @@ class Forwarder {
   }
 
   #print(sent: Sent): void {
-    const forEveryone = this.#to.json ? jsonLine : lineForPrograms
-    printLine(this.#io, this.#io.isTTY && !this.#to.json ? lineForPeople(this.#io, sent) : forEveryone(sent))
+    const { json, hasKeys } = this.#to
+    const forEveryone = json ? jsonLine : lineForPrograms
+    printLine(this.#io, this.#io.isTTY && !json ? lineForPeople(this.#io, sent, hasKeys) : forEveryone(sent))
   }
 }
 
@@ -121,14 +126,14 @@ const excerpt = (said: string): string => {
   return line.length > SAID_SHOWN ? `${line.slice(0, SAID_SHOWN)}…` : line
 }
 
-function lineForPeople(io: Io, { event, outcome, attempt }: Sent): string {
+function lineForPeople(io: Io, { event, outcome, attempt }: Sent, hasKeys: boolean): string {
   const { status, durationMs, said } = outcome
   const accepted = isAccepted(outcome)
   const word = coloured(io, accepted ? 'green' : 'red', String(status ?? '–'))
   const again = attempt > 1 ? `  (attempt ${attempt})` : ''
   const why = accepted
     ? ''
-    : `   ${status === null ? said : JSON.stringify(excerpt(said))}   r to resend · d for details`
+    : `   ${status === null ? said : JSON.stringify(excerpt(said))}${hasKeys ? '   r to resend · d for details' : ''}`
   return `${clockTime(event.created_at)}  ${plain(event.type)}  ${event.id}  →  ${word}  ${durationMs} ms${again}${why}`
 }
 

@@ -4,7 +4,8 @@ import type { Transaction } from '../../platform/database/index.ts'
 import { pageOf } from '../../platform/http/index.ts'
 import { listOldEvents, listProjectsWithEventsBefore } from '../events/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
-import { listExhausted } from './delivery-record.store.ts'
+import { findContexts, listRecoverable } from './delivery-record.store.ts'
+import type { DeliveryHead } from './delivery-runs.store.ts'
 import { listDeliveries } from './list-deliveries.ts'
 import { listPublicationRows } from './publication.store.ts'
 import {
@@ -30,7 +31,7 @@ beforeAll(async () => {
   )
   const delivery = database.prepare(
     `insert into deliveries (project_id, id, event_id, destination_id, status, head, tail, attempts_made, slot,
-      created_at) values ('p', ?, 'e', ?, ?, '', '', 0, 0, 1)`,
+      created_at) values ('p', ?, 'e', ?, ?, '', '', ?, 0, 1)`,
   )
   const states: [number, number | null][] = [
     [1, null],
@@ -39,7 +40,9 @@ beforeAll(async () => {
   ]
   for (let i = 0; i < 330; i++) {
     destination.run(`d${i}`, ...states[i % 3]!)
-    for (const status of ['pending', 'delivered', 'exhausted']) delivery.run(`${status}${i}`, `d${i}`, status)
+    for (const status of ['pending', 'delivered', 'exhausted'])
+      delivery.run(`${status}${i}`, `d${i}`, status, 0)
+    delivery.run(`failing${i}`, `d${i}`, 'pending', 1)
   }
 })
 afterAll(() => explained.database.close())
@@ -90,6 +93,7 @@ describe('a list reads no more than it shows', () => {
     const plan = await planOf(() => listDeliveries(reader, { projectId: 'p', event: 'e' }, pageOf({})))
     expect(ofTable(plan, DELIVERIES)).toEqual([
       'SEARCH deliveries USING INDEX deliveries_of_event (project_id=? AND event_id=?)',
+      'SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (project_id=? AND id=?)',
     ])
   })
 
@@ -115,14 +119,48 @@ describe('a list reads no more than it shows', () => {
     },
   )
 
-  test('of what is to be recovered: from where the page before ended', async () => {
-    const after = { created_at: 1, id: 'x' }
-    const plan = await planOf(() =>
-      listExhausted(reader, { projectId: 'p', destinationId: 'd1', after }, 500),
+  test.each([{}, { destination: 'd0' }])(
+    'of failing deliveries, by %j: from the index of those that were tried, however many were not',
+    async (filter) => {
+      for (const page of PAGES) {
+        const asked = { projectId: 'p', state: 'failing', ...filter } as const
+        const plan = await planOf(() => listDeliveries(reader, asked, pageOf(page)))
+        const steps = ofTable(plan, DELIVERIES)
+        const selected = steps.filter((step) => !step.includes('sqlite_autoindex_deliveries_1'))
+        expect(selected.length).toBeGreaterThan(0)
+        for (const step of selected)
+          expect(step).toMatch(/COVERING INDEX deliveries_failing \(project_id=\? AND status=\?/)
+        expect(selected.join()).toContain('AND destination_id=?')
+        if ('cursor' in page) expect(selected.join()).toContain('AND (created_at,id)<(?,?)')
+      }
+    },
+  )
+
+  test('reads the event and the last attempt of each delivery by their keys', async () => {
+    const rows = ['pending1', 'failing1'].map(
+      (id) => ({ id, event_id: 'e', attempts_made: 1 }) as DeliveryHead,
     )
-    expect(plan).toEqual([
-      'SEARCH deliveries USING INDEX deliveries_listed (project_id=? AND status=? AND destination_id=? AND (created_at,id)>(?,?))',
+    const plan = await planOf(() => findContexts(reader, 'p', rows))
+    expect(plan.map((step) => step.replace(/USING (INDEX \w+|PRIMARY KEY)/, 'BY KEY'))).toEqual([
+      'SCAN 2 CONSTANT ROWS',
+      'SCAN shown',
+      'SEARCH events BY KEY (project_id=? AND id=?)',
+      'SEARCH deliveries BY KEY (project_id=? AND id=?)',
+      'SEARCH attempts BY KEY (project_id=? AND delivery_id=? AND number=?)',
     ])
+  })
+
+  test.each([
+    ['exhausted', 'deliveries_listed'],
+    ['failing', 'deliveries_failing'],
+  ] as const)('of %s deliveries to recover: from where the page before ended', async (state, index) => {
+    const after = { created_at: 1, id: 'x' }
+    const run = { projectId: 'p', destinationId: 'd1', state, after }
+    const plan = await planOf(() => listRecoverable(reader, run, 500))
+    expect(ofTable(plan, DELIVERIES)).toEqual([
+      `SEARCH deliveries USING INDEX ${index} (project_id=? AND status=? AND destination_id=? AND (created_at,id)>(?,?))`,
+    ])
+    for (const step of ofTable(plan, /attempts/)) expect(step).toContain('delivery_id=? AND number=?')
   })
 })
 

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
 import type { Attempt, DeliveryRow, DeliveryTables } from './delivery.ts'
-import { type DeliveryHead, HEAD } from './delivery-runs.store.ts'
+import { type DeliveryHead, HEAD, isIn } from './delivery-runs.store.ts'
+import type { Recoverable } from './delivery-status.ts'
 
 export const findDelivery = (
   reader: Reader,
@@ -28,6 +30,70 @@ export async function listAttempts(reader: Reader, delivery: DeliveryRow): Promi
   return delivery.first_attempt === null ? rows : [JSON.parse(delivery.first_attempt), ...rows]
 }
 
+export interface DeliveryContext {
+  readonly id: string
+  /** Null once the event has been removed. */
+  readonly event_kind: string | null
+  readonly last_attempt: Pick<Attempt, 'at' | 'status' | 'error'> | null
+}
+
+interface ContextRow {
+  readonly id: string
+  readonly kind: string | null
+  readonly first_attempt: string | null
+  readonly at: number | null
+  readonly status: number | null
+  readonly error: string | null
+}
+
+/**
+ * What a list shows of deliveries and their own rows do not tell. The last attempt has the number `attempts_made`, or lies in
+ * `first_attempt`. By subqueries, each of which seeks one key: of a join PostgreSQL may read all events of the project first.
+ */
+export async function findContexts(
+  reader: Reader,
+  projectId: string,
+  rows: readonly DeliveryHead[],
+): Promise<DeliveryContext[]> {
+  if (rows.length === 0) return []
+  const shown = rows.map(
+    ({ id, event_id, attempts_made }) =>
+      sql`(cast(${id} as text), cast(${event_id} as text), cast(${attempts_made} as bigint))`,
+  )
+  const lastAttempt = (column: 'at' | 'status' | 'error') => sql`(select ${sql.ref(column)} from attempts
+    where project_id = ${projectId} and delivery_id = shown.id and number = shown.attempts_made) as ${sql.ref(column)}`
+  const found = sql<ContextRow>`
+    with shown(id, event_id, attempts_made) as (values ${sql.join(shown)})
+    select shown.id,
+      (select kind from events where project_id = ${projectId} and id = shown.event_id) as kind,
+      (select first_attempt from deliveries where project_id = ${projectId} and id = shown.id) as first_attempt,
+      ${lastAttempt('at')}, ${lastAttempt('status')}, ${lastAttempt('error')}
+    from shown`
+  return (await found.execute(reader.read<DeliveryTables>() as never)).rows.map(
+    ({ id, kind, first_attempt, at, status, error }) => ({
+      id,
+      event_kind: kind,
+      last_attempt: at === null ? JSON.parse(first_attempt ?? 'null') : { at, status, error },
+    }),
+  )
+}
+
+/** Undefined where there is no such delivery any more. */
+export async function countAttempts(
+  reader: Reader,
+  projectId: string,
+  id: string,
+): Promise<number | undefined> {
+  const row = await reader
+    .read<DeliveryTables>()
+    .selectFrom('deliveries')
+    .select('attempts_made')
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.attempts_made
+}
+
 export const listDeliveriesOfEvent = (
   reader: Reader,
   projectId: string,
@@ -41,25 +107,41 @@ export const listDeliveriesOfEvent = (
     .where('event_id', '=', eventId)
     .execute()
 
-export interface ExhaustedRun {
+export interface RecoverableRun {
   readonly projectId: string
   readonly destinationId: string
+  readonly state: Recoverable
   /** The last of the page before. */
   readonly after?: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
 }
 
-/** One page of what is exhausted of a destination, oldest first. */
-export const listExhausted = (
+export interface RecoverableRow
+  extends Pick<DeliveryRow, 'id' | 'created_at' | 'status' | 'next_attempt_at' | 'claim_id'> {
+  /** When the last attempt failed. */
+  readonly failed_at: number | null
+}
+
+/** One page of a destination, oldest first. */
+export const listRecoverable = (
   reader: Reader,
-  { projectId, destinationId, after }: ExhaustedRun,
+  { projectId, destinationId, state, after }: RecoverableRun,
   most: number,
-): Promise<Pick<DeliveryRow, 'id' | 'created_at' | 'settled_at'>[]> =>
+): Promise<RecoverableRow[]> =>
   reader
     .read<DeliveryTables>()
     .selectFrom('deliveries')
-    .select(['id', 'created_at', 'settled_at'])
+    .select(['id', 'created_at', 'status', 'next_attempt_at', 'claim_id'])
+    .select((eb) => {
+      const tried = eb
+        .selectFrom('attempts')
+        .select('at')
+        .where('attempts.project_id', '=', projectId)
+        .whereRef('delivery_id', '=', 'deliveries.id')
+        .whereRef('number', '=', 'deliveries.attempts_made')
+      return eb.fn.coalesce('settled_at', tried).as('failed_at')
+    })
     .where('project_id', '=', projectId)
-    .where('status', '=', 'exhausted')
+    .where(isIn(state))
     .where('destination_id', '=', destinationId)
     .$if(after !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after!.created_at, after!.id))),

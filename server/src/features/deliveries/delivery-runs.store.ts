@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   behind,
   COUNT_TO,
@@ -11,8 +11,8 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
-import type { DeliveryRow, DeliveryTables, StoredStatus } from './delivery.ts'
-import type { DestinationState } from './delivery-status.ts'
+import type { DeliveryRow, DeliveryTables } from './delivery.ts'
+import type { DestinationState, StoredState } from './delivery-status.ts'
 
 /** Both engines merge, each in its way. */
 export type ListReader = Pick<Database, 'read' | 'engine'>
@@ -35,10 +35,10 @@ export const HEAD = [
   'settled_at',
 ] as const
 
-/** The deliveries of these statuses to these destinations: one run of `deliveries_listed` for each pair. */
+/** The deliveries in these states to these destinations: one range of an index for each pair. `failing` stands alone. */
 export interface Runs {
   readonly projectId: string
-  readonly statuses: readonly StoredStatus[]
+  readonly states: readonly StoredState[]
   readonly destinationIds: readonly string[]
 }
 
@@ -52,6 +52,12 @@ function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
 }
 
 const ORDER = ['created_at', 'id'] as const
+
+/** As literals where they are the condition of a partial index: SQLite does not match it with a parameter. */
+export const isIn = (state: StoredState): RawBuilder<SqlBool> =>
+  state === 'failing'
+    ? sql<SqlBool>`deliveries.status = 'pending' and deliveries.attempts_made > 0`
+    : sql<SqlBool>`deliveries.status = ${state}`
 
 const deliveriesOf = (reader: Reader, projectId: string) =>
   reader.read<DeliveryTables>().selectFrom('deliveries').where('project_id', '=', projectId)
@@ -75,11 +81,11 @@ type Place = Pick<DeliveryRow, 'created_at' | 'id'>
 
 interface Run {
   readonly projectId: string
-  readonly status: StoredStatus
+  readonly state: StoredState
   readonly destinationId: string
 }
 
-interface RunsOfStatus extends Pick<Run, 'projectId' | 'status'> {
+interface RunsOfState extends Pick<Run, 'projectId' | 'state'> {
   readonly destinationIds: readonly string[]
 }
 
@@ -106,15 +112,15 @@ interface Wanted {
 /** Where there are more runs than rows to show, only those whose newest are the newest of all can have any of them. */
 async function runsToMerge(
   reader: Reader,
-  { projectId, statuses, destinationIds }: Runs,
+  { projectId, states, destinationIds }: Runs,
   wanted: Wanted,
 ): Promise<Run[]> {
   const found: Run[] = []
-  for (const status of statuses)
+  for (const state of states)
     for (const some of chunks(destinationIds, IDS_AT_ONCE)) {
-      const together = { projectId, status, destinationIds: some }
+      const together = { projectId, state, destinationIds: some }
       const ids = some.length > wanted.most ? await newestDestinations(reader, together, wanted) : some
-      found.push(...ids.map((destinationId) => ({ projectId, status, destinationId })))
+      found.push(...ids.map((destinationId) => ({ projectId, state, destinationId })))
     }
   return found
 }
@@ -122,14 +128,14 @@ async function runsToMerge(
 /** One seek for each destination. */
 async function newestDestinations(
   reader: Reader,
-  { projectId, status, destinationIds }: RunsOfStatus,
+  { projectId, state, destinationIds }: RunsOfState,
   { page, most }: Wanted,
 ): Promise<string[]> {
   const found = sql<{ id: string }>`
     select heads.id from (
       select d.id, (
         select id from deliveries
-        where project_id = ${projectId} and status = ${status} and destination_id = d.id and ${behind(page, ORDER)}
+        where project_id = ${projectId} and ${isIn(state)} and destination_id = d.id and ${behind(page, ORDER)}
         order by created_at desc, id desc limit 1
       ) as newest
       from destinations d where d.project_id = ${projectId} and d.id in (${sql.join(destinationIds)})
@@ -150,71 +156,72 @@ async function mergeRuns(reader: ListReader, runs: readonly Run[], wanted: Wante
 }
 
 interface RunColumns {
-  readonly status: unknown
+  readonly inState: RawBuilder<SqlBool>
   readonly destination_id: unknown
 }
 
-const newestOf = (projectId: string, { status, destination_id }: RunColumns, { page, most }: Wanted) => sql`
+const newestOf = (projectId: string, { inState, destination_id }: RunColumns, { page, most }: Wanted) => sql`
   select created_at, id from deliveries
-  where project_id = ${projectId} and status = ${status} and destination_id = ${destination_id} and ${behind(page, ORDER)}
+  where project_id = ${projectId} and ${inState} and destination_id = ${destination_id} and ${behind(page, ORDER)}
   order by created_at desc, id desc limit ${most}`
 
 /** SQLite knows no `lateral`. */
 const oneByOne = (runs: readonly Run[], wanted: Wanted) =>
   sql.join(
-    runs.map(({ projectId, status, destinationId: destination_id }) => {
-      return sql`select * from (${newestOf(projectId, { status, destination_id }, wanted)}) as run`
+    runs.map(({ projectId, state, destinationId: destination_id }) => {
+      return sql`select * from (${newestOf(projectId, { inState: isIn(state), destination_id }, wanted)}) as run`
     }),
     sql` union all `,
   )
 
 /** PostgreSQL took longer to plan a hundred parts than to run them. */
 function oneForEach(runs: readonly Run[], wanted: Wanted) {
-  const [statuses, ids] = [runs.map(({ status }) => status), runs.map(({ destinationId }) => destinationId)]
-  const columns = { status: sql.ref('r.status'), destination_id: sql.ref('r.destination_id') }
+  const [states, ids] = [runs.map(({ state }) => state), runs.map(({ destinationId }) => destinationId)]
+  const inState = states[0] === 'failing' ? isIn('failing') : sql<SqlBool>`deliveries.status = r.state`
+  const columns = { inState, destination_id: sql.ref('r.destination_id') }
   return sql`
-    select run.* from unnest(${statuses}::text[], ${ids}::text[]) as r(status, destination_id)
+    select run.* from unnest(${states}::text[], ${ids}::text[]) as r(state, destination_id)
     cross join lateral (${newestOf(runs[0]!.projectId, columns, wanted)}) as run`
 }
 
 /** Put in order by the store, since PostgreSQL need not order text by its bytes, as we would. */
-const newestAmong = (
-  reader: Reader,
+async function newestAmong(
+  reader: ListReader,
   projectId: string,
   places: readonly Place[],
   most: number,
-): Promise<DeliveryHead[]> =>
-  deliveriesOf(reader, projectId)
-    .where(
-      'id',
-      'in',
-      places.map(({ id }) => id),
-    )
-    .select(HEAD)
-    .orderBy(unindexed('created_at'), 'desc')
-    .orderBy('id', 'desc')
-    .limit(most)
-    .execute()
+): Promise<DeliveryHead[]> {
+  const ids = places.map(({ id }) => id)
+  const found = sql<DeliveryHead>`
+    select ${sql.join(HEAD.map((name) => sql.ref(name)))} from ${reader.engine === 'sqlite' ? inList(projectId, ids) : oneByKey(projectId, ids)}
+    order by ${unindexed('created_at')} desc, id desc limit ${most}`
+  return [...(await found.execute(reader.read<DeliveryTables>() as never)).rows]
+}
+
+const inList = (projectId: string, ids: readonly string[]) =>
+  sql`deliveries where project_id = ${projectId} and id in (${sql.join(ids)})`
+
+/** Of a list of ids PostgreSQL may look for all in an index of the project, until the table has been analyzed. */
+const oneByKey = (projectId: string, ids: readonly string[]) => sql`
+  unnest(${ids}::text[]) as wanted(wanted_id)
+  cross join lateral (select * from deliveries where project_id = ${projectId} and id = wanted_id limit 1) as found`
 
 async function countRuns(
   reader: Reader,
-  { projectId, statuses, destinationIds }: Runs,
+  { projectId, states, destinationIds }: Runs,
   page: Page,
 ): Promise<number> {
   let total = 0
-  for (const status of statuses)
+  for (const state of states)
     for (const some of chunks(destinationIds, IDS_AT_ONCE)) {
-      total += await countUpTo(
-        reader,
-        deliveriesTo(reader, { projectId, status, destinationIds: some }, page),
-      )
+      total += await countUpTo(reader, deliveriesTo(reader, { projectId, state, destinationIds: some }, page))
       if (total >= COUNT_TO) return COUNT_TO
     }
   return total
 }
 
 /** From destination to destination, in this order: that is what a cross join tells SQLite. */
-const deliveriesTo = (reader: Reader, { projectId, status, destinationIds }: RunsOfStatus, page: Page) =>
+const deliveriesTo = (reader: Reader, { projectId, state, destinationIds }: RunsOfState, page: Page) =>
   reader
     .read<DeliveryTables & DestinationTables>()
     .selectFrom('destinations')
@@ -222,26 +229,26 @@ const deliveriesTo = (reader: Reader, { projectId, status, destinationIds }: Run
     .where('destinations.project_id', '=', projectId)
     .where('destinations.id', 'in', destinationIds)
     .where('deliveries.project_id', '=', projectId)
-    .where('deliveries.status', '=', status)
+    .where(isIn(state))
     .whereRef('deliveries.destination_id', '=', 'destinations.id')
     .where(withinTimes(page, 'deliveries.created_at'))
 
-/** Where deliveries of a status go: from destination to destination by the index, one seek each, however many lie between. */
+/** Where deliveries in a state go: from destination to destination by the index, one seek each, however many lie between. */
 export async function destinationsWith(
   reader: Reader,
   projectId: string,
-  status: StoredStatus,
+  state: StoredState,
 ): Promise<DestinationState[]> {
   const found = sql<DestinationState>`
     with recursive walk(id) as (
-      select min(destination_id) from deliveries where project_id = ${projectId} and status = ${status}
+      select min(destination_id) from deliveries where project_id = ${projectId} and ${isIn(state)}
       union all
       select (
         select min(destination_id) from deliveries
-        where project_id = ${projectId} and status = ${status} and destination_id > walk.id
+        where project_id = ${projectId} and ${isIn(state)} and destination_id > walk.id
       ) from walk where walk.id is not null
     )
-    select d.id, d.kind, d.active, d.deleted_at
+    select d.id, d.kind, d.active, d.deleted_at, d.target_url
     from walk join destinations d on d.project_id = ${projectId} and d.id = walk.id`
   return (await found.execute(reader.read<DestinationTables>() as never)).rows
 }
@@ -257,7 +264,7 @@ export async function findDestinationStates(
       ...(await reader
         .read<DestinationTables>()
         .selectFrom('destinations')
-        .select(['id', 'kind', 'active', 'deleted_at'])
+        .select(['id', 'kind', 'active', 'deleted_at', 'target_url'])
         .where('project_id', '=', projectId)
         .where('id', 'in', some)
         .execute()),

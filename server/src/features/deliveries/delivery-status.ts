@@ -1,8 +1,8 @@
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryStatus, StoredStatus } from './delivery.ts'
 
-/** As much of a destination as the status of its deliveries follows from. */
-export type DestinationState = Pick<DestinationRow, 'id' | 'kind' | 'active' | 'deleted_at'>
+/** As much of a destination as the status of its deliveries follows from, and where it leads. */
+export type DestinationState = Pick<DestinationRow, 'id' | 'kind' | 'active' | 'deleted_at' | 'target_url'>
 
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'pending',
@@ -13,6 +13,17 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
 ]
 
 export const STORED_STATUSES: readonly StoredStatus[] = ['pending', 'delivered', 'exhausted']
+
+/** `failing`: tried, not delivered, still scheduled. */
+export type DeliveryState = 'failing'
+export const DELIVERY_STATES: readonly DeliveryState[] = ['failing']
+
+/** What can be recovered: deliveries that were given up, or that failed and wait for their next attempt. */
+export type Recoverable = 'exhausted' | 'failing'
+export const RECOVERABLE: readonly Recoverable[] = ['exhausted', 'failing']
+
+/** What the store can select by an index: a stored status, or the part of `pending` that has been tried. */
+export type StoredState = StoredStatus | DeliveryState
 
 /** Only what is pending asks its destination; one that is gone without a trace counts as deleted. */
 export function statusOf(
@@ -27,3 +38,8 @@ export function statusOf(
 /** Where deliveries of a status are found. */
 export const storedAs = (status: DeliveryStatus): StoredStatus =>
   status === 'held' || status === 'cancelled' ? 'pending' : status
+
+export const isFailing = (
+  row: Pick<DeliveryRow, 'status' | 'attempts_made'>,
+  destination: DestinationState | undefined,
+): boolean => row.attempts_made > 0 && statusOf(row, destination) === 'pending'

@@ -1,11 +1,19 @@
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { EventRow } from '../events/index.ts'
 import type { Attempt, DeliveryRow } from './delivery.ts'
+import type { DeliveryContext } from './delivery-record.store.ts'
 import type { DeliveryHead } from './delivery-runs.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
 import { payloadOf, whole } from './payload.ts'
 
-/** As outsiders see it. Only what is pending has a next attempt: what is held or cancelled waits for no time. */
+/** A delivery with what its status, address, event kind and last attempt follow from. */
+export interface ListedDelivery {
+  readonly row: DeliveryHead
+  readonly destination: DestinationState | undefined
+  readonly context: DeliveryContext | undefined
+}
+
+/** As the audit log keeps it. Only what is pending has a next attempt: what is held or cancelled waits for no time. */
 export function deliveryView(row: DeliveryHead, destination: DestinationState | undefined) {
   const status = statusOf(row, destination)
   return {
@@ -20,7 +28,18 @@ export function deliveryView(row: DeliveryHead, destination: DestinationState | 
   }
 }
 
-const attemptView = (row: Attempt) => ({
+/** As every answer shows it. */
+export function listedView({ row, destination, context }: ListedDelivery) {
+  const last = context?.last_attempt
+  return {
+    ...deliveryView(row, destination),
+    event_kind: context?.event_kind ?? null,
+    destination_url: destination?.target_url ?? null,
+    last_attempt: last ? { at: isoTime(last.at), status: last.status, error: last.error } : null,
+  }
+}
+
+export const attemptView = (row: Attempt) => ({
   at: isoTime(row.at),
   duration_ms: row.duration_ms,
   status: row.status,
@@ -28,16 +47,15 @@ const attemptView = (row: Attempt) => ({
   error: row.error,
 })
 
-interface WholeDelivery {
+interface WholeDelivery extends ListedDelivery {
   readonly row: DeliveryRow
-  readonly destination: DestinationState | undefined
   readonly event: EventRow
   readonly attempts: readonly Attempt[]
 }
 
 /** With every attempt, and what is sent: the bytes are compact JSON, so writing `payload` compactly gives them back. */
-export const wholeDeliveryView = ({ row, destination, event, attempts }: WholeDelivery) => ({
-  ...deliveryView(row, destination),
-  payload: JSON.parse(payloadOf(whole(row, event), event.data)) as unknown,
+export const wholeDeliveryView = ({ event, attempts, ...listed }: WholeDelivery) => ({
+  ...listedView(listed),
   attempts: attempts.map(attemptView),
+  payload: JSON.parse(payloadOf(whole(listed.row, event), event.data)) as unknown,
 })

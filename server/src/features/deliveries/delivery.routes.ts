@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { notFound } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
 import {
   type App,
   CursorQuery,
@@ -16,13 +17,18 @@ import {
 import { findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
 import type { DestinationKind } from '../webhooks/index.ts'
-import { Delivery, Recovery, Replay, WholeDelivery } from './delivery.schemas.ts'
+import { Delivery, Recovery, Replay, TestDelivery, WholeDelivery } from './delivery.schemas.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import { findDelivery, listAttempts } from './delivery-record.store.ts'
-import { findDestinationStates } from './delivery-runs.store.ts'
-import { DELIVERY_STATUSES } from './delivery-status.ts'
-import { deliveryView, wholeDeliveryView } from './delivery-view.ts'
-import { type ListedDelivery, listDeliveries } from './list-deliveries.ts'
+import {
+  DELIVERY_STATES,
+  DELIVERY_STATUSES,
+  type DeliveryState,
+  RECOVERABLE,
+  type Recoverable,
+} from './delivery-status.ts'
+import { type ListedDelivery, listedView, wholeDeliveryView } from './delivery-view.ts'
+import { listDeliveries, listed } from './list-deliveries.ts'
 import { recoverDeliveries } from './recover-deliveries.ts'
 import { replayEvent } from './replay-event.ts'
 import { type RecordDeps, retryDelivery } from './retry-delivery.ts'
@@ -36,23 +42,35 @@ const DeliveryParams = Type.Object({ project_id: IdParam, delivery_id: IdParam }
 const Filter = strict({
   ...CursorQuery,
   status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
+  state: Type.Optional(
+    Type.Unsafe<DeliveryState>({
+      type: 'string',
+      enum: DELIVERY_STATES,
+      description: 'Tried, not delivered, still scheduled: `pending` with at least one attempt.',
+    }),
+  ),
   destination: filterField('Id of the webhook or distribution.'),
   event: filterField('Id of the event.'),
 })
 
+/** What the command line shows of one delivery, in this order. */
+const SHOWN = [
+  ...['status', 'attempts_made', 'next_attempt_at', 'id', 'event_kind', 'event_id'],
+  ...['destination_url', 'destination_id', 'created_at'],
+]
+
 const shape = {
-  item: ({ row, destination }: ListedDelivery) => deliveryView(row, destination),
+  item: listedView,
   position: ({ row }: ListedDelivery) => ({ at: row.created_at, id: row.id }),
 }
 
 /** What is sent to whom, on record; and everything by which it is sent once more. */
-export function deliveryRoutes(app: App, deps: RecordDeps): void {
+export function deliveryRoutes(app: App, deps: RecordDeps & { readonly clock: Clock }): void {
   addReads(app, deps)
   addRetry(app, deps)
   addRecover(app, deps)
   addReplay(app, deps)
-  addTest(app, deps, 'webhook')
-  addTest(app, deps, 'distribution')
+  addTests(app, deps)
 }
 
 function addReads(app: App, { db }: RecordDeps): void {
@@ -73,22 +91,20 @@ function addReads(app: App, { db }: RecordDeps): void {
           'created_at',
           'id',
           'status',
-          'event_id',
           'destination_id',
           'attempts_made',
           'next_attempt_at',
+          'last_attempt.status',
+          'last_attempt.error',
         ],
       },
     },
     async ({ params, query }) => {
       const { id: projectId } = await requireProject(db, params.project_id)
       const page = pageOf(query)
-      const { status, destination, event } = query
-      return listAnswer(
-        await listDeliveries(db, { projectId, status, destination, event }, page),
-        page,
-        shape,
-      )
+      const { status, state, destination, event } = query
+      const filter = { projectId, status, state, destination, event }
+      return listAnswer(await listDeliveries(db, filter, page), page, shape)
     },
   )
 
@@ -102,6 +118,7 @@ function addReads(app: App, { db }: RecordDeps): void {
         summary: 'Read a delivery with every attempt and what is sent',
         params: DeliveryParams,
         response: { 200: WholeDelivery },
+        'x-columns': [...SHOWN, 'attempts', 'payload'],
       },
     },
     async ({ params: { project_id: projectId, delivery_id: id } }) => {
@@ -109,8 +126,12 @@ function addReads(app: App, { db }: RecordDeps): void {
       const row = await findDelivery(db, projectId, id)
       const event = row && (await findEvent(db, projectId, row.event_id))
       if (!row || !event) throw notFound('delivery', id)
-      const [destination] = await findDestinationStates(db, projectId, [row.destination_id])
-      return wholeDeliveryView({ row, destination, event, attempts: await listAttempts(db, row) })
+      return wholeDeliveryView({
+        ...(await listed(db, row)),
+        row,
+        event,
+        attempts: await listAttempts(db, row),
+      })
     },
   )
 }
@@ -128,6 +149,7 @@ function addRetry(app: App, deps: RecordDeps): void {
           'What is being sent at this moment stays as it is. While its destination is disabled it stays `held`, and is sent when that is enabled.',
         params: DeliveryParams,
         response: { 200: Delivery },
+        'x-columns': SHOWN,
       },
     },
     ({ params, actor }) =>
@@ -143,27 +165,36 @@ function addRecover(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.recover',
-        summary: 'Send everything again that was given up since a time',
+        summary: 'Send the deliveries again that failed since a time',
         description:
-          'Reopens every delivery that became `exhausted` at that time or later, in small steps. If it breaks off, the same call goes on.',
+          'Makes deliveries due now whose last attempt failed at that time or later: those that are `exhausted`, and with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.',
         params: ProjectParams,
         body: strict({
-          since: moment('Those that were given up at this time or later.'),
+          since: moment('Deliveries whose last attempt failed at this time or later.'),
           destination: filterField('Id of a webhook or distribution, where only its own are meant.'),
+          include: Type.Optional(
+            Type.Array(Type.Unsafe<Recoverable>({ type: 'string', enum: RECOVERABLE }), {
+              minItems: 1,
+              uniqueItems: true,
+              description:
+                'Which of them: `exhausted` (the default), `failing`, or both. Failing ones are due again by their schedule anyway.',
+            }),
+          ),
           dry_run: Type.Optional(Type.Boolean({ description: 'Only count them.' })),
         }),
         response: { 200: Recovery },
       },
     },
     async ({ params, body, actor }) => {
-      const { destination, dry_run: dryRun = false } = body
+      const { destination, include = ['exhausted' as const], dry_run: dryRun = false } = body
       const since = timeOf(body.since, 'since')
-      const wanted = { projectId: params.project_id, since, destination, dryRun, actor }
+      const wanted = { projectId: params.project_id, since, destination, include, dryRun, actor }
       const outcome = await recoverDeliveries(deps, wanted)
       return {
         object: 'recovery' as const,
         since: isoTime(since),
         destination: destination ?? null,
+        include,
         dry_run: dryRun,
         ...outcome,
       }
@@ -198,7 +229,32 @@ function addReplay(app: App, deps: RecordDeps): void {
   )
 }
 
-function addTest(app: App, deps: RecordDeps, kind: DestinationKind): void {
+/** An attempt may take 10 s, and a worker claims it within a second. */
+const MAX_WAIT_MS = 15_000
+
+const WaitQuery = strict({
+  wait_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_WAIT_MS,
+      default: 0,
+      description: 'Milliseconds that the answer may wait for the attempt.',
+    }),
+  ),
+})
+
+function addTests(app: App, deps: RecordDeps & { readonly clock: Clock }): void {
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
+  for (const kind of ['webhook', 'distribution'] as const) addTest(app, deps, { kind, stopping })
+}
+
+interface Tested {
+  readonly kind: DestinationKind
+  readonly stopping: AbortController
+}
+
+function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind, stopping }: Tested): void {
   app.post(
     `${PROJECT}/${kind}s/:${kind}_id/test`,
     {
@@ -207,16 +263,25 @@ function addTest(app: App, deps: RecordDeps, kind: DestinationKind): void {
         tags: [`${kind}s`],
         operationId: `${kind}.test`,
         summary: `Send a test event to a ${kind}`,
-        description: 'Its type is `webhook.test`. Read the delivery to see what became of it.',
+        description:
+          'Its type is `webhook.test`. The answer waits up to `wait_ms` for the attempt; `attempt` is null if none was made in time.',
         params: Type.Object({ project_id: IdParam, [`${kind}_id`]: IdParam }),
-        response: { 201: Delivery },
+        querystring: WaitQuery,
+        response: { 201: TestDelivery },
+        'x-columns': [...SHOWN, 'attempt'],
       },
     },
     async (request, reply) => {
       const params = request.params as Record<string, string>
-      const { actor } = request
-      const wanted = { projectId: params.project_id!, kind, id: params[`${kind}_id`]!, actor }
-      return reply.code(201).send(await sendTest(deps, wanted))
+      const delivery = await sendTest(deps, {
+        projectId: params.project_id!,
+        kind,
+        id: params[`${kind}_id`]!,
+        actor: request.actor,
+        waitMs: request.query.wait_ms ?? 0,
+        signal: AbortSignal.any([request.signal, stopping.signal]),
+      })
+      return reply.code(201).send(delivery)
     },
   )
 }

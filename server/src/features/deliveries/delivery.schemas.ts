@@ -1,6 +1,9 @@
-import { Type } from 'typebox'
-import { NullableInteger, NullableText } from '../../platform/http/index.ts'
-import { DELIVERY_STATUSES } from './delivery-status.ts'
+import { type Static, type TSchema, Type } from 'typebox'
+import { NullableInteger, NullableText, nullable } from '../../platform/http/index.ts'
+import { DELIVERY_STATUSES, RECOVERABLE } from './delivery-status.ts'
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Unsafe<Static<S> | null>({ ...schema, type: ['object', 'null'], description })
 
 const headFields = {
   id: Type.String({ description: 'The same on every attempt: receivers get it as `webhook-id`.' }),
@@ -18,23 +21,39 @@ const headFields = {
     description: 'When it is tried next; null unless it is pending.',
   }),
   created_at: Type.String(),
+  event_kind: nullable<string>('string', { description: 'Null once the event has been removed.' }),
+  destination_url: nullable<string>('string', { description: 'Present address of the destination.' }),
+  last_attempt: orNull(
+    Type.Object({
+      at: Type.String(),
+      status: NullableInteger,
+      error: nullable<string>('string', { description: 'Why it failed; null on success.' }),
+    }),
+    'Null before the first attempt.',
+  ),
 }
+
+const Attempt = Type.Object({
+  at: Type.String(),
+  duration_ms: Type.Integer(),
+  status: NullableInteger,
+  response_body: NullableText,
+  error: NullableText,
+})
 
 export const Delivery = Type.Object(headFields)
 
+export const TestDelivery = Type.Object({
+  ...headFields,
+  attempt: orNull(Attempt, 'Null where none was made within `wait_ms`.'),
+})
+
 export const WholeDelivery = Type.Object({
   ...headFields,
+  attempts: Type.Array(Attempt, {
+    description: 'Every attempt, oldest first: the response, or the reason why there was none.',
+  }),
   payload: Type.Unsafe<unknown>({ description: 'What is sent. The bytes are this as compact JSON.' }),
-  attempts: Type.Array(
-    Type.Object({
-      at: Type.String(),
-      duration_ms: Type.Integer(),
-      status: NullableInteger,
-      response_body: NullableText,
-      error: NullableText,
-    }),
-    { description: 'Every attempt, oldest first: the answer, or in words why there was none.' },
-  ),
 })
 
 const reopened = Type.Integer({ description: 'How many are due now.' })
@@ -54,7 +73,12 @@ export const Recovery = Type.Object({
   object: Type.Literal('recovery'),
   since: Type.String(),
   destination: NullableText,
+  include: Type.Array(Type.String({ enum: [...RECOVERABLE] })),
   dry_run: Type.Boolean(),
   reopened: Type.Integer({ description: 'How many are due now; with `dry_run`, how many would be.' }),
   held,
+  failing_left_out: Type.Integer({
+    description:
+      'How many failed since that time and still wait for their next attempt, where `include` does not name `failing`.',
+  }),
 })

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/problem.ts'
 import { COUNT_TO, type Reader } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
-import { listDeliveriesOfEvent } from './delivery-record.store.ts'
+import { findContexts, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import {
   type DeliveryHead,
   destinationsWith,
@@ -11,33 +11,63 @@ import {
   listAll,
   listRuns,
 } from './delivery-runs.store.ts'
-import { type DestinationState, STORED_STATUSES, statusOf, storedAs } from './delivery-status.ts'
+import {
+  type DeliveryState,
+  type DestinationState,
+  isFailing,
+  STORED_STATUSES,
+  type StoredState,
+  statusOf,
+  storedAs,
+} from './delivery-status.ts'
+import type { ListedDelivery } from './delivery-view.ts'
 
 export interface DeliveryFilter {
   readonly projectId: string
   readonly status?: DeliveryStatus | undefined
+  readonly state?: DeliveryState | undefined
   readonly destination?: string | undefined
   readonly event?: string | undefined
 }
 
 /** With the destination that its status follows from. */
-export interface ListedDelivery {
-  readonly row: DeliveryHead
-  readonly destination: DestinationState | undefined
-}
+type Placed = Omit<ListedDelivery, 'context'>
 
 /**
  * Newest first. No way reads past what was not asked for: all of a project come by their time; those of an event are
  * few; any others are merged from the runs of their destinations, each of which is newest first itself.
  */
-export function listDeliveries(
+export async function listDeliveries(
   reader: ListReader,
   filter: DeliveryFilter,
   page: Page,
 ): Promise<Rows<ListedDelivery>> {
   refuseFarPages(page)
+  const { rows, total } = await placedDeliveries(reader, filter, page)
+  return { rows: await withContexts(reader, filter.projectId, rows), total }
+}
+
+/** One delivery as a list shows it. */
+export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedDelivery> {
+  const [destination] = await findDestinationStates(reader, row.project_id, [row.destination_id])
+  const [context] = await findContexts(reader, row.project_id, [row])
+  return { row, destination, context }
+}
+
+/** Adds the kind of the event and the last attempt. */
+async function withContexts(
+  reader: Reader,
+  projectId: string,
+  placed: readonly Placed[],
+): Promise<ListedDelivery[]> {
+  const rows = placed.map(({ row }) => row)
+  const contexts = new Map((await findContexts(reader, projectId, rows)).map((one) => [one.id, one]))
+  return placed.map((one) => ({ ...one, context: contexts.get(one.row.id) }))
+}
+
+function placedDeliveries(reader: ListReader, filter: DeliveryFilter, page: Page): Promise<Rows<Placed>> {
   if (filter.event !== undefined) return listOfEvent(reader, { ...filter, event: filter.event }, page)
-  if (filter.status === undefined && filter.destination === undefined)
+  if ((filter.status ?? filter.state ?? filter.destination) === undefined)
     return listAll(reader, filter.projectId, page).then((found) => withStates(reader, filter, found))
   return listFiltered(reader, filter, page)
 }
@@ -55,7 +85,7 @@ async function withStates(
   reader: Reader,
   { projectId }: DeliveryFilter,
   { rows, total }: Rows<DeliveryHead>,
-): Promise<Rows<ListedDelivery>> {
+): Promise<Rows<Placed>> {
   const ids = new Set(rows.map((row) => row.destination_id))
   const states = byId(await findDestinationStates(reader, projectId, [...ids]))
   return { rows: rows.map((row) => ({ row, destination: states.get(row.destination_id) })), total }
@@ -63,21 +93,20 @@ async function withStates(
 
 const byId = (states: readonly DestinationState[]) => new Map(states.map((one) => [one.id, one]))
 
-async function listFiltered(
-  reader: ListReader,
-  filter: DeliveryFilter,
-  page: Page,
-): Promise<Rows<ListedDelivery>> {
-  const { projectId, status, destination } = filter
-  const stored = status && storedAs(status)
+async function listFiltered(reader: ListReader, filter: DeliveryFilter, page: Page): Promise<Rows<Placed>> {
+  const { projectId, state, destination } = filter
+  const status = filter.status ?? (state && 'pending')
+  // What is failing is pending.
+  if (state !== undefined && status !== 'pending') return { rows: [], total: 0 }
+  const stored: StoredState | undefined = state ?? (status && storedAs(status))
   const destinations = (
     destination === undefined
       ? await destinationsWith(reader, projectId, stored!)
       : await findDestinationStates(reader, projectId, [destination])
-  ).filter((one) => !stored || statusOf({ status: stored }, one) === status)
+  ).filter((one) => !status || statusOf({ status: storedAs(status) }, one) === status)
   const runs = {
     projectId,
-    statuses: stored ? [stored] : STORED_STATUSES,
+    states: stored ? [stored] : STORED_STATUSES,
     destinationIds: destinations.map(({ id }) => id),
   }
   const { rows, total } = await listRuns(reader, runs, page)
@@ -90,13 +119,14 @@ async function listOfEvent(
   reader: Reader,
   filter: DeliveryFilter & { event: string },
   page: Page,
-): Promise<Rows<ListedDelivery>> {
-  const { status, destination: to } = filter
+): Promise<Rows<Placed>> {
+  const { status, state, destination: to } = filter
   const rows = await listDeliveriesOfEvent(reader, filter.projectId, filter.event)
   const all = await withStates(reader, filter, { rows, total: rows.length })
   const wanted = all.rows
     .filter(({ row }) => to === undefined || row.destination_id === to)
     .filter(({ row, destination }) => status === undefined || statusOf(row, destination) === status)
+    .filter(({ row, destination }) => state === undefined || isFailing(row, destination))
     .filter(({ row: { created_at: at } }) => at >= (page.from ?? at) && at < (page.to ?? at + 1))
     .sort((a, b) => (isOlder(a.row, b.row) ? 1 : -1))
   const { before } = page

@@ -4,17 +4,18 @@ import { isoTime } from '../../platform/http/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
 import type { DeliveryRow } from './delivery.ts'
-import { listExhausted } from './delivery-record.store.ts'
-import { destinationsWith, findDestinationStates } from './delivery-runs.store.ts'
-import type { DestinationState } from './delivery-status.ts'
-import { REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
+import { listRecoverable } from './delivery-record.store.ts'
+import { type DeliveryHead, destinationsWith, findDestinationStates } from './delivery-runs.store.ts'
+import type { DestinationState, Recoverable } from './delivery-status.ts'
+import { isUnderWay, REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
 import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
 
 export interface Recovery {
   readonly projectId: string
-  /** Those that were given up at this time or later; epoch milliseconds. */
+  /** Deliveries whose last attempt failed at this time or later; epoch milliseconds. */
   readonly since: number
   readonly destination: string | undefined
+  readonly include: readonly Recoverable[]
   /** Only counts. */
   readonly dryRun: boolean
   readonly actor: Actor
@@ -24,64 +25,99 @@ interface Outcome {
   readonly reopened: number
   /** Of these, to destinations that are disabled: sent once those are enabled. */
   readonly held: number
+  readonly failing_left_out: number
 }
 
 /**
- * Makes everything due that was given up since a time. In small transactions, each with its note in the audit log: if
- * it breaks off half-way, the same call goes on. Whoever is deleted gets nothing.
+ * Makes deliveries due that failed since a time. In small transactions, each with its note in the audit log: if it is
+ * interrupted, the same call continues. Deleted destinations get nothing.
  */
 export async function recoverDeliveries(deps: RecordDeps, recovery: Recovery): Promise<Outcome> {
+  await requireProject(deps.db, recovery.projectId)
+  // Failing ones first: an exhausted one that was recovered and fails again is failing, and must not be counted twice.
+  const left = recovery.include.includes('failing') ? 0 : await countFailing(deps, recovery)
+  const failing = await recoverIncluded(deps, recovery, 'failing')
+  const exhausted = await recoverIncluded(deps, recovery, 'exhausted')
+  return {
+    reopened: failing.reopened + exhausted.reopened,
+    held: failing.held + exhausted.held,
+    failing_left_out: left,
+  }
+}
+
+const countFailing = async (deps: RecordDeps, recovery: Recovery): Promise<number> =>
+  (await recoverIncluded(deps, { ...recovery, include: ['failing'], dryRun: true }, 'failing')).reopened
+
+async function recoverIncluded(deps: RecordDeps, recovery: Recovery, state: Recoverable) {
   const total = { reopened: 0, held: 0 }
-  for (const destination of await destinationsOf(deps, recovery)) {
-    const reopened = await recoverOne(deps, recovery, destination)
+  if (!recovery.include.includes(state)) return total
+  for (const destination of await destinationsOf(deps, recovery, state)) {
+    const reopened = await recoverOne(deps, recovery, { state, destination })
     total.reopened += reopened
     if (destination.active !== 1) total.held += reopened
   }
   return total
 }
 
-async function destinationsOf({ db }: RecordDeps, { projectId, destination: id }: Recovery) {
-  await requireProject(db, projectId)
+async function destinationsOf(
+  { db }: RecordDeps,
+  { projectId, destination: id }: Recovery,
+  state: Recoverable,
+): Promise<DestinationState[]> {
+  // What a disabled destination has failed to take is held, and is sent by enabling it.
+  const canFail = ({ active }: DestinationState) => state !== 'failing' || active === 1
   if (id === undefined) {
-    const all = await destinationsWith(db, projectId, 'exhausted')
-    return all.filter(({ deleted_at }) => deleted_at === null)
+    const all = await destinationsWith(db, projectId, state)
+    return all.filter((one) => one.deleted_at === null && canFail(one))
   }
   const [destination] = await findDestinationStates(db, projectId, [id])
   if (!destination) throw notFound('destination', id)
   refuseDeleted(destination, { destination_id: id })
-  return [destination]
+  return [destination].filter(canFail)
 }
 
-async function recoverOne(
-  deps: RecordDeps,
-  recovery: Recovery,
-  destination: DestinationState,
-): Promise<number> {
+interface OfDestination {
+  readonly state: Recoverable
+  readonly destination: DestinationState
+}
+
+async function recoverOne(deps: RecordDeps, recovery: Recovery, of: OfDestination): Promise<number> {
   const { projectId, since } = recovery
+  const { state, destination } = of
   let reopened = 0
   let after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
   do {
-    const run = { projectId, destinationId: destination.id, after }
-    const page = await listExhausted(deps.db, run, REOPENED_AT_ONCE)
-    const ids = page.filter(({ settled_at }) => (settled_at ?? 0) >= since).map(({ id }) => id)
+    const run = { projectId, destinationId: destination.id, state, after }
+    const page = await listRecoverable(deps.db, run, REOPENED_AT_ONCE)
+    const now = await deps.db.now()
+    const ids = page
+      .filter((row) => (row.failed_at ?? 0) >= since && !isUnderWay(row, now))
+      .map(({ id }) => id)
     if (ids.length > 0)
-      reopened += recovery.dryRun ? ids.length : await recoverSome(deps, recovery, { destination, ids })
+      reopened += recovery.dryRun ? ids.length : await recoverSome(deps, recovery, { ...of, ids })
     // Goes on behind it: what fails again meanwhile is not taken twice.
     after = page.length === REOPENED_AT_ONCE ? page.at(-1) : undefined
   } while (after)
   return reopened
 }
 
-interface Some {
-  readonly destination: DestinationState
+/** Looked at again under the lock: what has been sent meanwhile is left alone. */
+const isStill: Readonly<Record<Recoverable, (row: DeliveryHead, since: number) => boolean>> = {
+  exhausted: ({ status, settled_at }, since) => status === 'exhausted' && (settled_at ?? 0) >= since,
+  failing: ({ status, attempts_made }) => status === 'pending' && attempts_made > 0,
+}
+
+interface Some extends OfDestination {
   readonly ids: readonly string[]
 }
 
-const recoverSome = (deps: RecordDeps, recovery: Recovery, { destination, ids }: Some): Promise<number> =>
+const recoverSome = (
+  deps: RecordDeps,
+  { projectId, since, actor }: Recovery,
+  { state, destination, ids }: Some,
+): Promise<number> =>
   deps.db.transaction(async (tx) => {
-    const { projectId, since, actor } = recovery
-    const isMeant = ({ status, settled_at }: Pick<DeliveryRow, 'status' | 'settled_at'>) =>
-      status === 'exhausted' && (settled_at ?? 0) >= since
+    const isMeant = (row: DeliveryHead) => isStill[state](row, since)
     const { after } = await reopenDeliveries(tx, { projectId, ids, isMeant })
     if (after.length > 0)
       await recordChange(deps, tx, {
@@ -90,7 +126,7 @@ const recoverSome = (deps: RecordDeps, recovery: Recovery, { destination, ids }:
         projectId,
         subject: { type: destination.kind, id: destination.id },
         before: null,
-        after: { since: isoTime(since), reopened: after.length },
+        after: { since: isoTime(since), state, reopened: after.length },
       })
     return after.length
   })

@@ -27,8 +27,10 @@ const madeDue = (now: number): Change => ({ next_attempt_at: now, claim_id: null
  * Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. A lease
  * that lies further ahead than any was given before the clock was set back, and holds nothing.
  */
-const isUnderWay = ({ status, claim_id, next_attempt_at: at }: DeliveryHead, now: number): boolean =>
-  status === 'pending' && (at! <= now || (claim_id !== null && at! <= now + LEASE_MS))
+export const isUnderWay = (
+  { status, claim_id, next_attempt_at: at }: Pick<DeliveryHead, 'status' | 'claim_id' | 'next_attempt_at'>,
+  now: number,
+): boolean => status === 'pending' && (at! <= now || (claim_id !== null && at! <= now + LEASE_MS))
 
 interface Asked {
   readonly projectId: string

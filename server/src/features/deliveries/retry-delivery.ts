@@ -7,7 +7,8 @@ import { requireProject } from '../projects/index.ts'
 import { findDelivery } from './delivery-record.store.ts'
 import { type DeliveryHead, findDestinationStates } from './delivery-runs.store.ts'
 import type { DestinationState } from './delivery-status.ts'
-import { deliveryView } from './delivery-view.ts'
+import { deliveryView, listedView } from './delivery-view.ts'
+import { listed } from './list-deliveries.ts'
 import { reopenDeliveries } from './reopen-deliveries.ts'
 
 export interface RecordDeps {
@@ -47,7 +48,7 @@ async function retryIn(deps: RecordDeps, tx: Transaction, { projectId, id, actor
       before: deliveryView(before[0], destination),
       after: deliveryView(row, destination),
     })
-  return deliveryView(row, destination)
+  return listedView(await listed(tx, row))
 }
 
 type Named = Pick<DeliveryHead, 'id' | 'event_id' | 'destination_id'>

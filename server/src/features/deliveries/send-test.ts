@@ -1,5 +1,6 @@
 import { TEST_EVENT } from '../../contract/event-kinds.ts'
 import { notFound, Problem } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import { recordChange } from '../audit/index.ts'
@@ -7,22 +8,46 @@ import { type EventRow, insertEvent, newEventId } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { type DestinationKind, type DestinationRow, findDestination } from '../webhooks/index.ts'
 import { DELIVERIES_DUE, insertDelivery } from './delivery.store.ts'
-import { deliveryView } from './delivery-view.ts'
+import type { DeliveryRow } from './delivery.ts'
+import { findDelivery, listAttempts } from './delivery-record.store.ts'
+import { attemptView, listedView } from './delivery-view.ts'
+import { listed } from './list-deliveries.ts'
 import { makeDelivery } from './make-delivery.ts'
 import type { RecordDeps } from './retry-delivery.ts'
+import { waitForAttempt } from './wait-for-attempt.ts'
 
 export interface TestRequest {
   readonly projectId: string
   readonly kind: DestinationKind
   readonly id: string
   readonly actor: Actor
+  /** How long the answer may wait for the attempt. */
+  readonly waitMs: number
+  /** Ends that wait early. */
+  readonly signal: AbortSignal
 }
 
-/** Sends an event that nobody can take for a real one, to one destination alone; the rest is as for any delivery. */
-export const sendTest = (deps: RecordDeps, request: TestRequest) =>
-  deps.db.transaction((tx) => sendTestIn(deps, tx, request))
+/**
+ * Sends an event that nobody can take for a real one, to one destination alone; the rest is as for any delivery. Answers
+ * with the attempt, or null where none was made in time.
+ */
+export async function sendTest(deps: RecordDeps & { readonly clock: Clock }, request: TestRequest) {
+  const { projectId, waitMs, signal } = request
+  const made = await deps.db.transaction((tx) => sendTestIn(deps, tx, request))
+  await waitForAttempt(deps, { projectId, deliveryId: made.id, waitMs, signal })
+  const row = (await findDelivery(deps.db, projectId, made.id)) ?? made
+  const [attempt] = await listAttempts(deps.db, row)
+  return {
+    ...listedView(await listed(deps.db, row)),
+    attempt: attempt ? attemptView(attempt) : null,
+  }
+}
 
-async function sendTestIn(deps: RecordDeps, tx: Transaction, { projectId, kind, id, actor }: TestRequest) {
+async function sendTestIn(
+  deps: RecordDeps,
+  tx: Transaction,
+  { projectId, kind, id, actor }: TestRequest,
+): Promise<DeliveryRow> {
   await requireProject(tx, projectId)
   const destination = await findDestination(tx, { projectId, kind, id })
   if (!destination) throw notFound(kind, id)
@@ -42,7 +67,7 @@ async function sendTestIn(deps: RecordDeps, tx: Transaction, { projectId, kind, 
     before: null,
     after: { event_id: event.id, delivery_id: delivery.id },
   })
-  return deliveryView(delivery, destination)
+  return delivery
 }
 
 interface TestEventParts {

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DELIVERED, type DeliveryRecord, EXHAUSTED, KIND, openRecord } from '../delivery-record.ts'
+import { eachEngine } from '../engines.ts'
+import type { Answer } from '../service.ts'
+import { startTimedService, type TimedService } from '../timed-service.ts'
+
+const ENV = { JETON_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') }
+
+interface Listed {
+  readonly id: string
+  readonly last_attempt: object | null
+}
+
+eachEngine((engine) => {
+  let service: TimedService
+  let now: number
+  beforeAll(async () => {
+    service = await startTimedService(engine, { env: ENV, worker: false })
+    now = service.clock.now()
+  })
+  afterAll(() => service.stop())
+
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const list = (record: DeliveryRecord, query = ''): Promise<Answer> =>
+    service.manage('GET', `${record.path}/deliveries${query}`)
+  const idsIn = ({ body }: Answer): string[] => body.data.map(({ id }: Listed) => id)
+
+  describe('the list of deliveries', () => {
+    test('is narrowed to failing deliveries: tried, not delivered, still scheduled', async () => {
+      const own = await openRecord(service)
+      const [active, other, disabled, deleted] = [
+        await own.webhook(),
+        await own.webhook(),
+        await own.webhook(),
+        await own.webhook(),
+      ]
+      const tried = { attempts_made: 2, first_attempt_at: now - 5_000, next_attempt_at: now + 60_000 }
+      const event = await own.event()
+      const [first, second] = [
+        await own.delivery(active, { ...tried, created_at: now - 3 }, event),
+        await own.delivery(other, { ...tried, created_at: now - 2 }),
+      ]
+      for (const to of [disabled, deleted]) await own.delivery(to, tried, event)
+      for (const fields of [{}, DELIVERED, EXHAUSTED]) await own.delivery(active, fields, event)
+      await service.manage('POST', `${own.path}/webhooks/${disabled}/disable`)
+      await service.manage('DELETE', `${own.path}/webhooks/${deleted}`)
+
+      const both = await list(own, '?state=failing')
+      expect([idsIn(both), both.body.total]).toEqual([[second.id, first.id], 2])
+      for (const [more, ids] of [
+        [`&destination=${active}`, [first.id]],
+        [`&event=${event.id}`, [first.id]],
+        [`&status=pending`, [second.id, first.id]],
+        [`&status=held`, []],
+        [`&status=exhausted&event=${event.id}`, []],
+        [`&destination=${disabled}`, []],
+        [`&to=${iso(now - 2)}`, [first.id]],
+      ] as const)
+        expect(idsIn(await list(own, `?state=failing${more}`)), more).toEqual(ids)
+      const page = await list(own, '?state=failing&limit=1')
+      const next = await list(own, `?state=failing&limit=1&cursor=${page.body.next_cursor}`)
+      expect([idsIn(page), idsIn(next), next.body.next_cursor]).toEqual([[second.id], [first.id], null])
+    })
+
+    test('tells of each delivery where it goes, what it is about and how the last attempt ended', async () => {
+      const own = await openRecord(service)
+      const to = await own.webhook({ target_url: 'https://crm.example.com/hook' })
+      const test = await own.event({ kind: 'webhook.test' })
+      const failed = await own.delivery(to, { attempts_made: 2, next_attempt_at: now + 9 }, test)
+      await own.attempt(failed, { number: 1, at: now - 2_000, status: 200, error: null })
+      await own.attempt(failed, { number: 2, at: now - 1_000, status: 503, error: 'answered 503' })
+      const first = { number: 1, at: now - 7, duration_ms: 3, status: 204, response_body: '', error: null }
+      const short = await own.delivery(to, { ...DELIVERED, first_attempt: JSON.stringify(first) })
+      const again = await own.delivery(to, {
+        attempts_made: 2,
+        next_attempt_at: now,
+        first_attempt: JSON.stringify(first),
+      })
+      await own.attempt(again, { number: 2, at: now - 5, status: null, error: 'connection refused' })
+      await own.delivery(to)
+      const { data } = (await list(own)).body
+      const shown = new Map(data.map((one: Listed) => [one.id, one]))
+      expect(shown.get(failed.id)).toMatchObject({
+        event_kind: 'webhook.test',
+        destination_url: 'https://crm.example.com/hook',
+        last_attempt: { at: iso(now - 1_000), status: 503, error: 'answered 503' },
+      })
+      expect(shown.get(short.id)).toMatchObject({
+        event_kind: KIND,
+        last_attempt: { at: iso(now - 7), status: 204, error: null },
+      })
+      expect(shown.get(again.id)).toMatchObject({
+        last_attempt: { at: iso(now - 5), status: null, error: 'connection refused' },
+      })
+      for (const one of data) {
+        expect(Object.keys(one.last_attempt ?? { at: 0, status: 0, error: 0 })).toEqual([
+          'at',
+          'status',
+          'error',
+        ])
+        const alone = await service.manage('GET', `${own.path}/deliveries/${one.id}`)
+        expect(alone.body).toMatchObject(one)
+      }
+      // What a deleted destination was is still told.
+      await service.manage('DELETE', `${own.path}/webhooks/${to}`)
+      const after = (await list(own)).body.data[0]
+      expect(after.destination_url).toBe('https://crm.example.com/hook')
+    })
+  })
+})
