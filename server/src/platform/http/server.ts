@@ -22,6 +22,7 @@ import {
 } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { cutWhoNeverRead } from './never-read.ts'
+import { limitPipelining } from './pipelining.ts'
 import { PlainConnections } from './plain-connections.ts'
 import { type Arrived, QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
@@ -151,6 +152,7 @@ export function createHttp(deps: HttpDeps): Http {
     done(null, body)
   })
   lanes.standBefore(app.server)
+  limitPipelining(app.server)
   const connections = new PlainConnections({
     lanes,
     isStopping: () => stopping,
