@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
@@ -27,17 +26,28 @@ import { PlainConnections } from './plain-connections.ts'
 import { type Arrived, QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
 import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
+import { stopGracefully } from './shutdown.ts'
 import { createValidatorCompiler } from './validators.ts'
 
 const JSON_LIMIT_BYTES = 1024 * 1024
 const FORM_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_BYTES = 16 * 1024
-/** Slow clients hold a socket, not the service: headers within 10 s, all of the request within 30 s. */
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** How long a client may take to send a request. */
+interface Timeouts {
+  /** From the first byte of a request to the end of its headers; on a new connection also until that first byte. */
+  readonly headersMs: number
+  /** From the first byte of a request to its last. */
+  readonly requestMs: number
+  readonly checkEveryMs: number
+}
+
+/**
+ * Slow clients hold a socket, not the service. Checked often enough that nobody gets a second more: Node's default is to
+ * check every 30 s.
+ */
+const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 250 }
 /** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
-const LOOK_FOR_SILENT_EVERY_MS = 2_000
 /** A client that asks and never reads. */
 const NEVER_READ = { lookEveryMs: 15_000, silentMs: 60_000 }
 
@@ -49,6 +59,8 @@ export interface HttpDeps extends HookDeps {
   readonly publicUrl: () => string
   /** The answer to a path that cannot be decoded, where it is not the usual one. */
   readonly badUrl?: (url: string) => Problem | undefined
+  /** Shorter in tests. */
+  readonly timeouts?: Timeouts
 }
 
 export interface Http {
@@ -62,6 +74,7 @@ export interface Http {
 }
 
 export function createHttp(deps: HttpDeps): Http {
+  const { headersMs, requestMs, checkEveryMs } = deps.timeouts ?? TIMEOUTS
   let stopping = false
   /** While stopping every answer is the last on its connection, also where the request came before. */
   const beforeAnswer = (response: ServerResponse): void => {
@@ -77,11 +90,12 @@ export function createHttp(deps: HttpDeps): Http {
     genReqId: newRequestId,
     requestIdHeader: false,
     bodyLimit: JSON_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused by a hook, since Node's own answer has no body.
     http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: HEADER_LIMIT_BYTES,
       requireHostHeader: false,
     },
@@ -157,8 +171,8 @@ export function createHttp(deps: HttpDeps): Http {
     lanes,
     isStopping: () => stopping,
     keepAliveMs: KEEP_ALIVE_MS,
-    silentMs: HEADERS_TIMEOUT_MS,
-    lookEveryMs: LOOK_FOR_SILENT_EVERY_MS,
+    silentMs: headersMs,
+    lookEveryMs: checkEveryMs,
   })
   connections.standBefore(app.server)
   brokenRequests.watch(app.server)
@@ -275,55 +289,3 @@ function refuseOtherMethods(app: App, routes: readonly RouteOptions[]): void {
 /** What is part of the API asks for a scope by whatever method; elsewhere that a method is not there is no secret. */
 const ruleOfOthers = ({ access, scope, oauth }: RouteOptions['config'] = {}): RouteOptions['config'] =>
   access === 'scope' ? { access, ...(scope && { scope }) } : { access: 'public', oauth: oauth === true }
-
-/** For the request that is on its way, on a connection that was idle when we began to stop. */
-const STOP_GRACE_MS = 300
-
-/**
- * A client that never finishes its request, or never begins one, holds a socket and not the service. Less than the 10 s
- * after which common supervisors kill.
- */
-const STOP_WITHIN_MS = 8_000
-const LOOK_FOR_IDLE_EVERY_MS = 100
-
-/** Where new ones come without end, somebody is turned away in any case. */
-const TURNS_MOST = 50
-
-/**
- * Takes in what has arrived already: connections that wait to be accepted, of which Node takes one a turn, and requests
- * on connections that only pass for idle because nobody has read them yet. Closing these would cut a request off that a
- * proxy may not repeat. It returns right after a look that found nothing.
- */
-async function takeIn({ server }: App, connections: PlainConnections): Promise<void> {
-  let [seen, arrived] = [-1, 0]
-  const note = () => {
-    arrived++
-  }
-  server.on('connection', note).on('request', note)
-  for (let turns = 0; seen !== arrived + connections.seen && turns < TURNS_MOST; turns++) {
-    seen = arrived + connections.seen
-    await nextTurn()
-  }
-  server.off('connection', note).off('request', note)
-}
-
-/**
- * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
- * and idle connections close, and what is in flight finishes.
- */
-async function stopGracefully(app: App, connections: PlainConnections, clock: Clock): Promise<void> {
-  if (app.server.listening) {
-    await clock.sleep(STOP_GRACE_MS)
-    await takeIn(app, connections)
-  }
-  let open = true
-  const closed = app.close().finally(() => (open = false))
-  for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {
-    app.server.closeIdleConnections()
-    connections.closeIdle()
-    await Promise.race([closed, clock.sleep(LOOK_FOR_IDLE_EVERY_MS)])
-  }
-  app.server.closeAllConnections()
-  connections.closeAll()
-  await closed
-}
