@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
+import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import type { Problem } from '../../contract/problem.ts'
 import { addressMatcher } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { accessRule } from './access-rule.ts'
@@ -21,12 +21,14 @@ import {
 } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { cutWhoNeverRead } from './never-read.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 import { limitPipelining } from './pipelining.ts'
 import { PlainConnections } from './plain-connections.ts'
 import { type Arrived, QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
-import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
+import { createRouteHooks, type HookDeps } from './route-hooks.ts'
 import { stopGracefully } from './shutdown.ts'
+import { createUnroutedAnswers } from './unrouted.ts'
 import { createValidatorCompiler } from './validators.ts'
 
 const JSON_LIMIT_BYTES = 1024 * 1024
@@ -108,7 +110,9 @@ export function createHttp(deps: HttpDeps): Http {
       // Fastify makes these requests without what we add to all others.
       Object.defineProperty(request, 'caller', { value: callerOf(request.raw) })
       beforeAnswer(reply.raw)
-      answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
+      const refused = deps.badUrl?.(request.url)
+      if (refused) answer(refused, request as never, reply as never)
+      else unrouted.answerBadUrl(request as never, reply as never, error)
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       brokenRequests.answer(error, socket),
@@ -127,7 +131,7 @@ export function createHttp(deps: HttpDeps): Http {
   }
 
   function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, headers, text } = refusalOf(error, request, request.routeOptions?.config ?? {})
+    const { status, headers, text } = refusalOf(error, request, request.rule ?? {})
     return reply.code(status).header('x-request-id', request.id).headers(headers).send(text)
   }
 
@@ -154,12 +158,11 @@ export function createHttp(deps: HttpDeps): Http {
     if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
-  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end(hooks.recordOf('unknown', 'any'))]
+  const unrouted = createUnroutedAnswers(hooks, answer)
   // In a hook and not in the handler: there the body would have been read, and its faults told first.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done()
-    reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
-    beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
+    if (request.is404) unrouted.answer(request, reply)
+    else done()
   })
   app.addHook('onSend', (_, reply, body, done) => {
     beforeAnswer(reply.raw)
@@ -183,7 +186,7 @@ export function createHttp(deps: HttpDeps): Http {
   return {
     app,
     routes,
-    finish: () => refuseOtherMethods(app, [...routes]),
+    finish: () => unrouted.learn(refuseOtherMethods(app, [...routes])),
     async stop() {
       stopping = true
       await stopGracefully(app, connections, deps.clock)
@@ -191,15 +194,9 @@ export function createHttp(deps: HttpDeps): Http {
   }
 }
 
-function unknownPath(request: FastifyRequest): Problem {
-  return new Problem('not_found', {
-    message: `There is nothing at ${request.method} ${JSON.stringify(pathOf(request.url).slice(0, 120))}.`,
-    details: 'The API reference at /docs lists every path.',
-  })
-}
-
 function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): void {
   app.decorateRequest('note', undefined)
+  app.decorateRequest('rule', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')
@@ -259,33 +256,3 @@ function parseBodies(app: App): void {
     parser('unknown', () => undefined),
   )
 }
-
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']
-
-function refuseOtherMethods(app: App, routes: readonly RouteOptions[]): void {
-  const byUrl = Map.groupBy(routes, (route) => route.url)
-  for (const [url, own] of byUrl) {
-    const allowed = own.flatMap((route) => route.method as HTTPMethods | HTTPMethods[])
-    const others = METHODS.filter((method) => !allowed.includes(method))
-    if (others.length === 0) continue
-    const allow = allowed.join(', ')
-    app.route({
-      method: others,
-      url,
-      schema: { hide: true } as never,
-      config: ruleOfOthers(own[0]!.config),
-      onRequest: async (request) => {
-        throw new Problem('method_not_allowed', {
-          message: `${request.method} is not possible here.`,
-          details: `Use ${allow.replace(', ', ' or ')}.`,
-          headers: { allow },
-        })
-      },
-      handler: async () => undefined,
-    })
-  }
-}
-
-/** What is part of the API asks for a scope by whatever method; elsewhere that a method is not there is no secret. */
-const ruleOfOthers = ({ access, scope, oauth }: RouteOptions['config'] = {}): RouteOptions['config'] =>
-  access === 'scope' ? { access, ...(scope && { scope }) } : { access: 'public', oauth: oauth === true }
