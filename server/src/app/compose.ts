@@ -7,6 +7,7 @@ import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import { countActiveTokens, KeyUses, Memory, TOKENS_REVOKED, TokenIssuer } from '../features/tokens/index.ts'
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
+import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import {
@@ -144,6 +145,7 @@ export async function compose(parts: Parts): Promise<Service> {
     publicUrl: () => url,
     isReady: () => running && (memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY) < LOOK_AGE_MOST_SECONDS,
     openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
+    ...readAccess(config),
   }
 
   addProcessMetrics(metrics)
@@ -246,6 +248,19 @@ export async function compose(parts: Parts): Promise<Service> {
       )
       await db.close()
     },
+  }
+}
+
+/**
+ * Who may read `/metrics`, `/docs` and `/openapi.json`. On a listener of their own, behind a list of addresses and on a
+ * loopback address only those come who may; anywhere else they must be operators.
+ */
+function readAccess(config: Config): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess'> {
+  const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
+  const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
+  return {
+    referenceAccess,
+    metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,
   }
 }
 

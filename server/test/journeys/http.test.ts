@@ -26,7 +26,8 @@ const bareHttp = (): Http =>
 
 function allRoutes() {
   const http = bareHttp()
-  const deps = { metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
+  const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
+  const deps = { ...open, metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
   addPublicRoutes(http.app, deps)
   addManagementRoutes(http.app, deps)
   return http.routes.flatMap(({ method, url, config, schema }) =>

@@ -46,7 +46,7 @@ export {
   timeOf,
 } from './lists.ts'
 export { type Arrived, type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
-export { addErrorPages, addReference } from './reference.ts'
+export { addErrorPages, addReference, type ReferenceDeps } from './reference.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'
 export { pathOf } from './route-hooks.ts'
 export { createHttp, type Http, type HttpDeps } from './server.ts'

@@ -51,15 +51,20 @@ function errorPage(key: ErrorKey): string {
 `
 }
 
+export interface ReferenceDeps {
+  readonly openapi: () => object
+  readonly referenceAccess: 'public' | 'operator'
+}
+
 /** `/openapi.json` and the reference that shows it; each made once, and one copy for all who read it. */
-export function addReference(app: App, document: () => object): void {
+export function addReference(app: App, { openapi, referenceAccess }: ReferenceDeps): void {
   let script: Promise<Buffer> | undefined
   let described: Buffer | undefined
-  const config = { access: 'public', management: true } as const
+  const config = { access: referenceAccess, management: true } as const
   const hidden = { hide: true } as never
 
   app.get('/openapi.json', { config, schema: hidden }, (_, reply) => {
-    described ??= Buffer.from(JSON.stringify(document()))
+    described ??= Buffer.from(JSON.stringify(openapi()))
     return reply.header('content-type', 'application/json; charset=utf-8').send(described)
   })
   app.get('/docs', { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
@@ -68,10 +73,8 @@ export function addReference(app: App, document: () => object): void {
       script = undefined
       throw error
     })
-    return reply
-      .header('content-type', 'application/javascript; charset=utf-8')
-      .header('cache-control', 'public, max-age=86400')
-      .send(await script)
+    if (referenceAccess === 'public') reply.header('cache-control', 'public, max-age=86400')
+    return reply.header('content-type', 'application/javascript; charset=utf-8').send(await script)
   })
 }
 
