@@ -27,6 +27,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
+import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -169,6 +170,7 @@ export async function compose(parts: Parts): Promise<Service> {
   const management = apart ? newHttp() : main
   addPublicRoutes(main.app, deps)
   addManagementRoutes(management.app, deps)
+  if (apart) homeRoutes(management.app, { hasApi: false, hasReference: true })
   const listeners: Http[] = apart ? [main, management] : [main]
   for (const http of listeners) http.finish()
 
@@ -255,10 +257,14 @@ export async function compose(parts: Parts): Promise<Service> {
  * Who may read `/metrics`, `/docs` and `/openapi.json`. On a listener of their own, behind a list of addresses and on a
  * loopback address only those come who may; anywhere else they must be operators.
  */
-function readAccess(config: Config): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess'> {
+function readAccess(
+  config: Config,
+): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference'> {
   const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
   const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
   return {
+    hasApi: true,
+    hasReference: config.JETON_MANAGEMENT_PORT === undefined && referenceAccess === 'public',
     referenceAccess,
     metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,
   }

@@ -51,12 +51,18 @@ describe('every route', () => {
     }
     const open = routes.filter(({ config }) => config.access === 'public').map(({ url }) => url)
     expect(open.sort()).toEqual([
+      '/',
       '/.well-known/oauth-authorization-server',
       '/docs',
+      '/docs/',
+      '/docs/errors',
+      '/docs/errors/',
       '/docs/errors/:key',
+      '/docs/guides/:name',
       '/docs/reference.js',
       '/events',
       '/events/:file',
+      '/favicon.ico',
       '/health/live',
       '/health/ready',
       '/metrics',
@@ -94,7 +100,18 @@ describe('every route', () => {
     expect(described.sort()).toEqual(registered.sort())
     expect(
       allRoutes().flatMap(({ hidden, url }) => (hidden && !url.startsWith('/gateway') ? url : [])),
-    ).toEqual(['/docs/errors/:key', '/openapi.json', '/docs', '/docs/reference.js'])
+    ).toEqual([
+      '/docs/errors',
+      '/docs/errors/',
+      '/docs/errors/:key',
+      '/',
+      '/favicon.ico',
+      '/openapi.json',
+      '/docs',
+      '/docs/',
+      '/docs/reference.js',
+      '/docs/guides/:name',
+    ])
   })
 })
 
