@@ -3,15 +3,15 @@
  * no build. With `--clean` it takes away what was made, so that the checkout goes on running from its sources.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const server = fileURLToPath(new URL('..', import.meta.url))
-const copied = ['README.md', 'LICENSE']
+const copied = ['README.md', 'LICENSE', 'docs/guides']
 
-for (const made of ['dist', ...copied]) rmSync(join(server, made), { recursive: true, force: true })
+for (const made of ['dist', 'docs', ...copied]) rmSync(join(server, made), { recursive: true, force: true })
 if (!process.argv.includes('--clean')) {
   const compiler = join(
     dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
@@ -19,5 +19,5 @@ if (!process.argv.includes('--clean')) {
     'tsc',
   )
   execFileSync(process.execPath, [compiler, '-p', join(server, 'tsconfig.build.json')], { stdio: 'inherit' })
-  for (const file of copied) copyFileSync(join(server, '..', file), join(server, file))
+  for (const path of copied) cpSync(join(server, '..', path), join(server, path), { recursive: true })
 }

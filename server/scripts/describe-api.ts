@@ -86,7 +86,8 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
     }),
   })
   app.after(() => {
-    const deps = { metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
+    const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
+    const deps = { ...open, metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
     addPublicRoutes(app, deps)
     addManagementRoutes(app, deps)
     addMore(app)

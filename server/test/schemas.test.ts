@@ -20,7 +20,8 @@ test('every schema of every route compiles, though the service compiles each onl
     publicUrl: () => '',
   })
   // Registering needs nothing but metrics; what only handlers need is not there.
-  const deps = { metrics } as Partial<RouteDeps> as RouteDeps
+  const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
+  const deps = { ...open, metrics } as Partial<RouteDeps> as RouteDeps
   addPublicRoutes(app, deps)
   addManagementRoutes(app, deps)
   const compile = createValidatorCompiler()

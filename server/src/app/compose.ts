@@ -7,6 +7,7 @@ import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import { countActiveTokens, KeyUses, Memory, TOKENS_REVOKED, TokenIssuer } from '../features/tokens/index.ts'
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
+import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import {
@@ -26,6 +27,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
+import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -145,6 +147,7 @@ export async function compose(parts: Parts): Promise<Service> {
     publicUrl: () => url,
     isReady: () => running && (memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY) < LOOK_AGE_MOST_SECONDS,
     openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
+    ...readAccess(config),
   }
 
   addProcessMetrics(metrics)
@@ -168,6 +171,7 @@ export async function compose(parts: Parts): Promise<Service> {
   const management = apart ? newHttp() : main
   addPublicRoutes(main.app, deps)
   addManagementRoutes(management.app, deps)
+  if (apart) homeRoutes(management.app, { hasApi: false, hasReference: true })
   const listeners: Http[] = apart ? [main, management] : [main]
   for (const http of listeners) http.finish()
 
@@ -247,6 +251,23 @@ export async function compose(parts: Parts): Promise<Service> {
       )
       await db.close()
     },
+  }
+}
+
+/**
+ * Who may read `/metrics`, `/docs` and `/openapi.json`. On a listener of their own, behind a list of addresses and on a
+ * loopback address only those come who may; anywhere else they must be operators.
+ */
+function readAccess(
+  config: Config,
+): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference'> {
+  const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
+  const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
+  return {
+    hasApi: true,
+    hasReference: config.JETON_MANAGEMENT_PORT === undefined && referenceAccess === 'public',
+    referenceAccess,
+    metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,
   }
 }
 

@@ -42,17 +42,20 @@ export function healthRoutes(app: App, { isReady }: { isReady: () => boolean }):
 interface MetricsDeps {
   /** Of all workers of the service; undefined where they cannot be asked. */
   metricsText(): Promise<string | undefined>
+  readonly metricsAccess: 'public' | 'operator'
 }
 
-export function metricsRoute(app: App, { metricsText }: MetricsDeps): void {
+export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDeps): void {
   app.get(
     '/metrics',
     {
-      config: { access: 'public', management: true },
+      config: { access: metricsAccess, management: true },
       schema: {
         tags: ['health'],
         operationId: 'health.metrics',
         summary: 'Metrics in the text format of Prometheus',
+        description:
+          'Where the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`), unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
       },
     },
     async (_, reply) => {

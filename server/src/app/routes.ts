@@ -8,9 +8,11 @@ import { projectRoutes } from '../features/projects/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { destinationRoutes } from '../features/webhooks/index.ts'
-import { type App, addErrorPages, addReference } from '../platform/http/index.ts'
+import { type App, addErrorPages, addReference, type ReferenceDeps } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { guideRoutes } from './guide.routes.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
+import { type HomeDeps, homeRoutes } from './home.routes.ts'
 import { loyaltyRoutes } from './loyalty.ts'
 
 type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
@@ -31,7 +33,9 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof signEventRoutes> &
   DepsOf<typeof deliveryRoutes> &
   DepsOf<typeof healthRoutes> &
-  DepsOf<typeof metricsRoute> & { readonly metrics: Metrics; readonly openapi: () => object }
+  DepsOf<typeof metricsRoute> &
+  ReferenceDeps &
+  HomeDeps & { readonly metrics: Metrics }
 
 /** For everyone who holds a key or a token. */
 export function addPublicRoutes(app: App, deps: RouteDeps): void {
@@ -43,12 +47,14 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   eventSchemaRoutes(app, deps)
   healthRoutes(app, deps)
   addErrorPages(app)
+  homeRoutes(app, deps)
 }
 
 /** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
 export function addManagementRoutes(app: App, deps: RouteDeps): void {
   metricsRoute(app, deps)
-  addReference(app, deps.openapi)
+  addReference(app, deps)
+  guideRoutes(app, deps)
   operatorRoutes(app, deps)
   projectRoutes(app, deps)
   apiKeyRoutes(app, deps)

@@ -58,7 +58,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       publicUrl: () => url ?? '',
     })
     healthRoutes(http.app, { isReady: () => true })
-    metricsRoute(http.app, { metricsText: async () => metrics.text() })
+    metricsRoute(http.app, { metricsText: async () => metrics.text(), metricsAccess: 'public' })
     http.finish()
     return http
   }

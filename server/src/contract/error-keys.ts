@@ -26,7 +26,7 @@ export const ERRORS = {
   conflicting_credentials: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'Two credentials were presented and they differ, or a bearer token came together with a key pair.',
+    when: 'Two credentials were presented and they differ, or a bearer token or an Authorization header that cannot be read came together with a key pair.',
     remedy: 'Send one credential, in one place.',
   },
   invalid_grant_type: {

@@ -32,9 +32,28 @@ export const CREDENTIAL_PREFIX = {
 /** As Standard Webhooks spells it; without a checksum, since it is never presented to us. */
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 
+/** More than proxies and backends do; whatever is still encoded then is masked as a whole. */
+const MAX_DECODINGS = 5
+
+function decoded(text: string, times = 0): string | undefined {
+  if (times > MAX_DECODINGS) return undefined
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return plain === text ? plain : decoded(plain, times + 1)
+}
+
+/** One word of a text: a credential is masked however it is percent-encoded, and what follows it in the word as well. */
+function withoutCredential(word: string): string {
+  if (!word.includes('%')) return word.replace(/(jt[amn]|whsec)_.+/i, '$1_•••')
+  const plain = decoded(word)
+  if (plain === undefined) return '•••'
+  const [, prefix] = /(jt[amn]|whsec)_./i.exec(plain) ?? []
+  return prefix ? `${prefix}_•••` : word
+}
+
 /** For what is written down or said back of a request: a credential that someone put where none belongs is not repeated. */
-export const withoutCredentials = (text: string): string =>
-  text.replace(/(jt[amn]|whsec)(?:_|%5f)[\w%-]+/gi, (_, prefix: string) => `${prefix}_•••`)
+export const withoutCredentials = (text: string): string => text.replace(/[\w%-]+/g, withoutCredential)
 
 /** Twelve bytes of a token's digest, six of them its time: enough to be unique, and found by the primary key without a column of its own. */
 export const tokenIdOf = (digest: Uint8Array): string =>

@@ -243,7 +243,8 @@ eachEngine((engine) => {
 /** Everything that the service answers, the methods that it refuses with 405 included. */
 function allRoutes() {
   const http = httpWith(() => undefined)
-  const deps = { metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
+  const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
+  const deps = { ...open, metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
   addPublicRoutes(http.app, deps)
   addManagementRoutes(http.app, deps)
   http.finish()

@@ -26,7 +26,8 @@ const bareHttp = (): Http =>
 
 function allRoutes() {
   const http = bareHttp()
-  const deps = { metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
+  const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
+  const deps = { ...open, metrics: createMetrics() } as Partial<RouteDeps> as RouteDeps
   addPublicRoutes(http.app, deps)
   addManagementRoutes(http.app, deps)
   return http.routes.flatMap(({ method, url, config, schema }) =>
@@ -50,12 +51,18 @@ describe('every route', () => {
     }
     const open = routes.filter(({ config }) => config.access === 'public').map(({ url }) => url)
     expect(open.sort()).toEqual([
+      '/',
       '/.well-known/oauth-authorization-server',
       '/docs',
+      '/docs/',
+      '/docs/errors',
+      '/docs/errors/',
       '/docs/errors/:key',
+      '/docs/guides/:name',
       '/docs/reference.js',
       '/events',
       '/events/:file',
+      '/favicon.ico',
       '/health/live',
       '/health/ready',
       '/metrics',
@@ -93,7 +100,18 @@ describe('every route', () => {
     expect(described.sort()).toEqual(registered.sort())
     expect(
       allRoutes().flatMap(({ hidden, url }) => (hidden && !url.startsWith('/gateway') ? url : [])),
-    ).toEqual(['/docs/errors/:key', '/openapi.json', '/docs', '/docs/reference.js'])
+    ).toEqual([
+      '/docs/errors',
+      '/docs/errors/',
+      '/docs/errors/:key',
+      '/',
+      '/favicon.ico',
+      '/openapi.json',
+      '/docs',
+      '/docs/',
+      '/docs/reference.js',
+      '/docs/guides/:name',
+    ])
   })
 })
 

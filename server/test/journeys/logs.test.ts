@@ -59,13 +59,31 @@ async function useSecretsEverywhere(service: TestService): Promise<string[]> {
         body: `{"token":"${secret}`,
       })
     }
+    for (const spelled of spellingsOf(secret)) {
+      await sendRaw(service.url, { path: `/${spelled}` })
+      await sendRaw(service.url, { path: `/v1/vouchers/${spelled}` })
+    }
     await sendRaw(service.url, { path: `/%zz/${secret}` })
     await sendBytes(service.url, `${secret}\r\n\r\n`)
     await service.manage('GET', `/projects/${secret}?name=${secret}`)
     await service.manage('POST', '/projects', { name: secret, [secret]: secret })
   }
   await service.form('/v1/oauth/revoke', { token: access }, key)
-  return [...secrets, OPERATOR.token, basic(key.appId, regenerated).slice(6)]
+  return [
+    ...secrets.flatMap((one) => [one, ...spellingsOf(one)]),
+    OPERATOR.token,
+    basic(key.appId, regenerated).slice(6),
+  ]
+}
+
+/** The same once the server, or whoever reads the log, has decoded it. */
+const spellingsOf = (secret: string): string[] => {
+  const escaped = (text: string) => text.replace(/./gs, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return [
+    escaped(secret[0]!) + secret.slice(1),
+    escaped(secret),
+    `%25${escaped(secret[0]!).slice(1)}${secret.slice(1)}`,
+  ]
 }
 
 eachEngine((engine) => {

@@ -32,6 +32,7 @@ test('the package holds compiled code, its documents and nothing else', () => {
     'README.md',
     'bin',
     'dist',
+    'docs',
     'openapi.json',
     'package.json',
   ])
@@ -40,7 +41,7 @@ test('the package holds compiled code, its documents and nothing else', () => {
 })
 
 test('packing leaves the checkout as it was', () => {
-  for (const made of ['dist', 'README.md', 'LICENSE'])
+  for (const made of ['dist', 'docs', 'README.md', 'LICENSE'])
     expect(existsSync(join(ROOT, 'server', made))).toBe(false)
 })
 

@@ -87,6 +87,12 @@ eachEngine((engine) => {
         ['Authorization', 'y'],
       ],
     ],
+    [
+      'an Authorization that cannot be read comes beside a pair',
+      '/v1/oauth/token',
+      () => issue,
+      () => [...credentials(pair), ['Authorization', 'Digest x']],
+    ],
     ['the limit is reached', '/v1/oauth/token', () => issue, () => credentials(full)],
   ]
 

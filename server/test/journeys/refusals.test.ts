@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertRefusals } from '../../src/features/refusals/refusal.store.ts'
 import { eachEngine } from '../engines.ts'
+import { sendRaw } from '../raw-http.ts'
 import { type Answer, OPERATOR, send } from '../service.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
 
@@ -227,6 +228,18 @@ eachEngine((engine) => {
         step: 'bearer_address_not_allowed',
         key_id: key.id,
       })
+    })
+
+    test('with the path, in which a live token is masked however it is percent-encoded', async () => {
+      const key = await newKey()
+      const token: string = (await service.issue(key, 'api')).body.access_token
+      const spellings = [token, `%6a${token.slice(1)}`, `%256atn%5F${token.slice(4)}`]
+      for (const spelled of spellings) {
+        const answer = await sendRaw(service.url, { path: `/v1/vouchers/${spelled}` })
+        expect(answer.status).toBe(401)
+        const { body } = await service.manage('GET', `/refusals/${answer.body.request_id}`)
+        expect(body.path).toBe('/v1/vouchers/jtn_•••')
+      }
     })
 
     test('in the project that the key is of, newest first, along a cursor, and in no other', async () => {

@@ -44,7 +44,7 @@ function management(config: Config): Finding {
     return well('management', apart ? 'apart from the clients, or narrowed' : `only on ${config.JETON_HOST}`)
   return failed(
     'management',
-    'whoever reaches the API reaches /management, /metrics and /docs too',
+    'every client that reaches the API also reaches /management',
     'JETON_MANAGEMENT_PORT=8081 behind your firewall\nor JETON_MANAGEMENT_ALLOW=<your networks>',
   )
 }

@@ -38,6 +38,12 @@ describe('a key pair', () => {
     ['the ids of headers and form', PAIR, { client_id: 'other' }],
     ['Basic and form', basic('id:secret'), { client_id: 'id', client_secret: 'other' }],
     ['an empty field and a header', PAIR, { client_secret: '' }],
+    ['headers and an Authorization of another scheme', { ...PAIR, authorization: 'Digest abc' }, {}],
+    ['headers and an Authorization without a value', { ...PAIR, authorization: 'Basic' }, {}],
+    ['headers and an Authorization of blanks', { ...PAIR, authorization: 'Bearer  ' }, {}],
+    ['headers and Basic that is no base64', { ...PAIR, authorization: 'Basic !!!' }, {}],
+    ['half a pair and an Authorization of another scheme', { 'x-app-id': 'id', authorization: 'x' }, {}],
+    ['a form and an Authorization of another scheme', { authorization: 'Negotiate abc' }, formPair],
   ] as const)(
     'that differs between %s is refused, since nobody could say which was meant',
     (_, headers, form) => {

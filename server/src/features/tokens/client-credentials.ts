@@ -15,7 +15,7 @@ interface Pair {
 
 const conflicting = (): Problem =>
   new Problem('conflicting_credentials', {
-    message: 'Two credentials were sent and they differ.',
+    message: 'Two credentials were sent and they differ, or one of them cannot be read.',
     details: 'Send one: X-App-Id and X-App-Token, or Authorization, or client_id and client_secret.',
   })
 
@@ -66,11 +66,11 @@ export function presentedCredential(
     if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
     return { kind: 'bearer', accessToken: value }
   }
-  const basic = scheme.toLowerCase() === 'basic' ? basicPair(value) : NOTHING
-  return asPair(merge(basic, merge(inHeaders, inForm)))
+  if (scheme.toLowerCase() === 'basic') return asPair(merge(basicPair(value), merge(inHeaders, inForm)))
+  // Whatever it was meant to prove, it is another credential than the pair.
+  if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
+  return { kind: 'nothing' }
 }
-
-const NOTHING: Pair = { appId: undefined, appToken: undefined }
 
 const isNamed = ({ appId, appToken }: Pair): boolean => appId !== undefined || appToken !== undefined
 

@@ -116,6 +116,13 @@ const TABLE: Record<SettingName, Row> = {
   },
   JETON_MANAGEMENT_PORT: port,
   JETON_MANAGEMENT_ALLOW: ranges,
+  JETON_METRICS_PUBLIC: {
+    valid: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    invalid: ['true', 'no'],
+  },
   JETON_TRUSTED_PROXIES: ranges,
   JETON_WEBHOOK_ALLOW: ranges,
   JETON_RETENTION_DAYS: {

@@ -89,12 +89,17 @@ export const SETTINGS = {
   }),
   JETON_MANAGEMENT_PORT: optional({
     kind: integer(0, 65535),
-    says: 'Moves `/management`, `/metrics` and `/docs` to a listener of their own on this port. Unset: they share `JETON_PORT`.',
+    says: 'Moves `/management`, `/metrics`, `/docs` and `/openapi.json` to a listener of their own on this port. Unset: they share `JETON_PORT`.',
   }),
   JETON_MANAGEMENT_ALLOW: required({
     kind: ranges,
     fallback: '',
-    says: "Who may reach `/management`, `/metrics` and `/docs`, by the caller's address. Empty: everyone (credentials are needed all the same).",
+    says: "Who may reach `/management`, `/metrics`, `/docs` and `/openapi.json`, by the caller's address. Empty: everyone. `/management` requires a credential all the same; so do the others if `JETON_MANAGEMENT_PORT` is not set either and `JETON_HOST` is not a loopback address.",
+  }),
+  JETON_METRICS_PUBLIC: required({
+    kind: choice(['on', 'off']),
+    fallback: 'off',
+    says: "`on`: `/metrics` requires no operator's credential on any address. `JETON_MANAGEMENT_ALLOW` and `JETON_MANAGEMENT_PORT` apply all the same.",
   }),
   JETON_TRUSTED_PROXIES: required({
     kind: ranges,

@@ -57,6 +57,8 @@ declare module 'fastify' {
     management?: boolean
     /** Refusals repeat their body in the header `x-jeton-error`; and no answer is stored. */
     refusalInHeader?: boolean
+    /** Answers are never stored; those to operators, by scope and of OAuth never are. */
+    noStore?: boolean
     /** How it is answered before Fastify sees it, on the hot paths. */
     quick?: Quick
   }
@@ -65,6 +67,8 @@ declare module 'fastify' {
     /** The same, once it has been worked out. */
     knownCaller: CallerAddress | undefined
     takes: 'json' | 'form' | 'nothing'
+    /** Of its route, or of what stands for one where there is none. */
+    rule: FastifyContextConfig | undefined
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
     /** Likewise, behind a scope: the project that the caller belongs to. */

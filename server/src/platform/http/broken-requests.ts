@@ -29,7 +29,7 @@ function answerNow(error: NodeJS.ErrnoException, socket: Socket, publicUrl: stri
   const body = JSON.stringify(errorBody(problem, { requestId, oauth: false, publicUrl }))
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.key}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `x-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `x-request-id: ${requestId}\r\ncache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
 

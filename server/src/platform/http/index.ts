@@ -22,6 +22,7 @@ export { WrongAttempts } from './attempts.ts'
 export type { Form } from './bodies.ts'
 export type { CallerAddress } from './caller-address.ts'
 export { type Told, unavailable } from './error-answers.ts'
+export { addErrorPages } from './error-pages.ts'
 export {
   filterField,
   IdParam,
@@ -45,8 +46,9 @@ export {
   type Rows,
   timeOf,
 } from './lists.ts'
+export { escapeHtml, linkList, sendPage } from './page.ts'
 export { type Arrived, type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
-export { addErrorPages, addReference } from './reference.ts'
+export { addReference, type ReferenceDeps } from './reference.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'
 export { pathOf } from './route-hooks.ts'
 export { createHttp, type Http, type HttpDeps } from './server.ts'

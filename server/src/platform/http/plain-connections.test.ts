@@ -270,12 +270,11 @@ test('nor is who asked more than that, and is never handed over', async () => {
   expect(handedOver).not.toContain('gone')
 })
 
-test('who never asks is Node’s, and who is silent for too long is cut off', async () => {
+test('a connection without a request, or without a further one, is ended in time', async () => {
   const silent = await client()
-  await wait(TIMES.silentMs + 3 * TIMES.lookEveryMs)
-  silent.write(ask('at last'.replace(' ', '+')))
-  await silent.heard('at last')
-  expect(byNode).toEqual(['/say'])
+  await silent.closed()
+  expect(broken).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
+  expect(handedOver).toEqual([])
   const idle = await client()
   idle.write(ask('once'))
   await idle.heard('once')

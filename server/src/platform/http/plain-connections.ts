@@ -9,8 +9,9 @@ interface Deps {
   /** While stopping every answer is the last on its connection. */
   readonly isStopping: () => boolean
   readonly keepAliveMs: number
-  /** How long a first request may take to begin; then the connection is Node's, which has its deadlines. */
+  /** How long a new connection may take to send the first byte of a request. */
   readonly silentMs: number
+  /** Connections are looked at this often; one with part of a request is then handed to Node, which has the deadlines. */
   readonly lookEveryMs: number
 }
 
@@ -37,7 +38,7 @@ export class PlainConnections {
       count: () => this.seen++,
       forget: (connection) => this.#open.delete(connection),
       handOver: (socket) => node.call(server, socket),
-      breakOff: (socket) => server.emit('clientError', brokenOff(), socket),
+      refuse: (socket, reason) => server.emit('clientError', reason, socket),
     }
     server.on('connection', (socket) => this.#open.add(new PlainConnection(socket, door)))
     const looking = setInterval(() => this.#look(), this.#deps.lookEveryMs).unref()
@@ -58,8 +59,9 @@ export class PlainConnections {
   }
 }
 
-/** As Node's parser says it. */
+/** With the codes that Node has for it. */
 const brokenOff = () => Object.assign(new Error('The request broke off.'), { code: 'HPE_INVALID_EOF_STATE' })
+const timedOut = () => Object.assign(new Error('No request came.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 /** While stopping: how long one that has just come may take to ask. Node would wait for it until all are cut. */
 const FIRST_WITHIN_MS = 3_000
@@ -68,8 +70,8 @@ interface Door extends Deps {
   readonly count: () => void
   readonly forget: (connection: PlainConnection) => void
   readonly handOver: (socket: Socket) => void
-  /** Tells that the rest of a request will never come. */
-  readonly breakOff: (socket: Socket) => void
+  /** Answers that no request was read, and closes. */
+  readonly refuse: (socket: Socket, reason: Error) => void
 }
 
 class PlainConnection {
@@ -100,7 +102,7 @@ class PlainConnection {
   /** The other side has said all that it will. What it has asked is still answered. */
   readonly #end = (): void => {
     this.#hasEnded = true
-    if (this.#part) this.#door.breakOff(this.socket)
+    if (this.#part) this.#door.refuse(this.socket, brokenOff())
     else if (!this.#request) this.socket.end()
     this.#part = undefined
   }
@@ -177,9 +179,14 @@ class PlainConnection {
     if (this.socket.timeout && this.#isIdle) this.socket.setTimeout(0)
     const { silentMs, keepAliveMs, lookEveryMs } = this.#door
     const silentFor = now - this.#movedAt
-    if (this.#part ? silentFor > lookEveryMs : !this.#hasAsked && silentFor > silentMs)
-      this.#handOver(this.#part)
+    if (this.#part && silentFor > lookEveryMs) this.#handOver(this.#part)
+    else if (!this.#hasAsked && !this.#isOver && silentFor > silentMs) this.#refuseSilent()
     else if (silentFor > keepAliveMs) this.socket.destroy()
+  }
+
+  #refuseSilent(): void {
+    this.#isOver = true
+    this.#door.refuse(this.socket, timedOut())
   }
 
   get #isIdle(): boolean {

@@ -1,7 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
-import { ERRORS, type ErrorKey } from '../../contract/error-keys.ts'
-import { notFound } from '../../contract/problem.ts'
 import type { App } from './app.ts'
 
 /** Everything comes from this server, so the pages work without internet; styles are inlined by the reference's script. */
@@ -18,7 +15,8 @@ const page = (reply: FastifyReply, html: string): FastifyReply =>
 
 const REFERENCE = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Jeton API reference</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Jeton API reference</title>
+<link rel="icon" href="/favicon.ico"></head>
 <body>
 <script id="api-reference" data-url="/openapi.json"
   data-configuration='{"withDefaultFonts":false,"telemetry":false,"agent":{"disabled":true},"mcp":{"disabled":true},"showDeveloperTools":"never","hideClientButton":true,"proxyUrl":""}'></script>
@@ -39,54 +37,30 @@ async function loadScript(): Promise<Buffer> {
   return rawPayload
 }
 
-function errorPage(key: ErrorKey): string {
-  const { status, when, remedy } = ERRORS[key]
-  const text = (value: string) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${key}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}code{font-size:1.1em}</style></head>
-<body><p>${status}</p><h1><code>${key}</code></h1><p>${text(when)}</p><p><strong>What to do:</strong> ${text(remedy)}</p></body>
-</html>
-`
+export interface ReferenceDeps {
+  readonly openapi: () => object
+  readonly referenceAccess: 'public' | 'operator'
 }
 
 /** `/openapi.json` and the reference that shows it; each made once, and one copy for all who read it. */
-export function addReference(app: App, document: () => object): void {
+export function addReference(app: App, { openapi, referenceAccess }: ReferenceDeps): void {
   let script: Promise<Buffer> | undefined
   let described: Buffer | undefined
-  const config = { access: 'public', management: true } as const
+  const config = { access: referenceAccess, management: true } as const
   const hidden = { hide: true } as never
 
   app.get('/openapi.json', { config, schema: hidden }, (_, reply) => {
-    described ??= Buffer.from(JSON.stringify(document()))
+    described ??= Buffer.from(JSON.stringify(openapi()))
     return reply.header('content-type', 'application/json; charset=utf-8').send(described)
   })
-  app.get('/docs', { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
+  for (const url of ['/docs', '/docs/'])
+    app.get(url, { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
   app.get('/docs/reference.js', { config, schema: hidden }, async (_, reply) => {
     script ??= loadScript().catch((error) => {
       script = undefined
       throw error
     })
-    return reply
-      .header('content-type', 'application/javascript; charset=utf-8')
-      .header('cache-control', 'public, max-age=86400')
-      .send(await script)
+    if (referenceAccess === 'public') reply.header('cache-control', 'public, max-age=86400')
+    return reply.header('content-type', 'application/javascript; charset=utf-8').send(await script)
   })
-}
-
-/** What every error's `doc_url` leads to. Always beside the API itself, so that the link works for whoever got the error. */
-export function addErrorPages(app: App): void {
-  app.get(
-    '/docs/errors/:key',
-    {
-      config: { access: 'public' },
-      schema: { hide: true, params: Type.Object({ key: Type.String() }) } as never,
-    },
-    async (request, reply) => {
-      const { key } = request.params as { key: string }
-      if (!Object.hasOwn(ERRORS, key)) throw notFound('error_key', key)
-      return page(reply, errorPage(key as ErrorKey))
-    },
-  )
 }

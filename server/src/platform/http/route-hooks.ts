@@ -101,11 +101,11 @@ export function createRouteHooks(deps: HookDeps) {
   }
 
   /** What every answer of a route carries, as names and values in turn. */
-  const headersOf = ({ access, oauth, refusalInHeader }: Config): readonly string[] => [
-    'x-content-type-options',
-    'nosniff',
-    ...(oauth || access === 'operator' ? NEVER_STORED : refusalInHeader ? NOT_STORED : []),
-  ]
+  function headersOf({ access, oauth, refusalInHeader, noStore }: Config): readonly string[] {
+    const isPrivate = access === 'scope' || refusalInHeader || noStore
+    const caching = oauth || access === 'operator' ? NEVER_STORED : isPrivate ? NOT_STORED : []
+    return ['x-content-type-options', 'nosniff', ...caching]
+  }
 
   /** What is wrong with a request whatever is asked. */
   function checkOf({ access }: Config): (raw: Arrived) => void {
@@ -125,6 +125,7 @@ export function createRouteHooks(deps: HookDeps) {
     const readsQuery = access === 'operator' || access === 'scope'
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       request.takes = takes
+      request.rule = config
       reply.header('x-request-id', request.id)
       for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
       check(request.raw)

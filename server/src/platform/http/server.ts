@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyReply, type FastifyRequest, type HTTPMethods, type RouteOptions } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
+import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import type { Problem } from '../../contract/problem.ts'
 import { addressMatcher } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { accessRule } from './access-rule.ts'
@@ -22,21 +21,35 @@ import {
 } from './error-answers.ts'
 import { explainValidation } from './explain-validation.ts'
 import { cutWhoNeverRead } from './never-read.ts'
+import { refuseOtherMethods } from './other-methods.ts'
+import { limitPipelining } from './pipelining.ts'
 import { PlainConnections } from './plain-connections.ts'
 import { type Arrived, QuickLanes } from './quick-answers.ts'
 import { newRequestId } from './request-id.ts'
-import { createRouteHooks, type HookDeps, pathOf } from './route-hooks.ts'
+import { createRouteHooks, type HookDeps } from './route-hooks.ts'
+import { stopGracefully } from './shutdown.ts'
+import { createUnroutedAnswers } from './unrouted.ts'
 import { createValidatorCompiler } from './validators.ts'
 
 const JSON_LIMIT_BYTES = 1024 * 1024
 const FORM_LIMIT_BYTES = 16 * 1024
 const HEADER_LIMIT_BYTES = 16 * 1024
-/** Slow clients hold a socket, not the service: headers within 10 s, all of the request within 30 s. */
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** How long a client may take to send a request. */
+interface Timeouts {
+  /** From the first byte of a request to the end of its headers; on a new connection also until that first byte. */
+  readonly headersMs: number
+  /** From the first byte of a request to its last. */
+  readonly requestMs: number
+  readonly checkEveryMs: number
+}
+
+/**
+ * Slow clients hold a socket, not the service. Checked often enough that nobody gets a second more: Node's default is to
+ * check every 30 s.
+ */
+const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 250 }
 /** Longer than the idle timeouts of common proxies (60 s), so that it is the proxy that closes and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
-const LOOK_FOR_SILENT_EVERY_MS = 2_000
 /** A client that asks and never reads. */
 const NEVER_READ = { lookEveryMs: 15_000, silentMs: 60_000 }
 
@@ -48,6 +61,8 @@ export interface HttpDeps extends HookDeps {
   readonly publicUrl: () => string
   /** The answer to a path that cannot be decoded, where it is not the usual one. */
   readonly badUrl?: (url: string) => Problem | undefined
+  /** Shorter in tests. */
+  readonly timeouts?: Timeouts
 }
 
 export interface Http {
@@ -61,6 +76,7 @@ export interface Http {
 }
 
 export function createHttp(deps: HttpDeps): Http {
+  const { headersMs, requestMs, checkEveryMs } = deps.timeouts ?? TIMEOUTS
   let stopping = false
   /** While stopping every answer is the last on its connection, also where the request came before. */
   const beforeAnswer = (response: ServerResponse): void => {
@@ -76,11 +92,12 @@ export function createHttp(deps: HttpDeps): Http {
     genReqId: newRequestId,
     requestIdHeader: false,
     bodyLimit: JSON_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused by a hook, since Node's own answer has no body.
     http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: HEADER_LIMIT_BYTES,
       requireHostHeader: false,
     },
@@ -93,7 +110,9 @@ export function createHttp(deps: HttpDeps): Http {
       // Fastify makes these requests without what we add to all others.
       Object.defineProperty(request, 'caller', { value: callerOf(request.raw) })
       beforeAnswer(reply.raw)
-      answer(deps.badUrl?.(request.url) ?? error, request as never, reply as never)
+      const refused = deps.badUrl?.(request.url)
+      if (refused) answer(refused, request as never, reply as never)
+      else unrouted.answerBadUrl(request as never, reply as never, error)
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       brokenRequests.answer(error, socket),
@@ -112,7 +131,7 @@ export function createHttp(deps: HttpDeps): Http {
   }
 
   function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, headers, text } = refusalOf(error, request, request.routeOptions?.config ?? {})
+    const { status, headers, text } = refusalOf(error, request, request.rule ?? {})
     return reply.code(status).header('x-request-id', request.id).headers(headers).send(text)
   }
 
@@ -139,24 +158,24 @@ export function createHttp(deps: HttpDeps): Http {
     if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
-  const [beginUnknown, endUnknown] = [hooks.begin(), hooks.end(hooks.recordOf('unknown', 'any'))]
+  const unrouted = createUnroutedAnswers(hooks, answer)
   // In a hook and not in the handler: there the body would have been read, and its faults told first.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done()
-    reply.raw.once('finish', () => endUnknown(request, reply, () => undefined))
-    beginUnknown(request, reply, (error) => done(error ?? unknownPath(request)))
+    if (request.is404) unrouted.answer(request, reply)
+    else done()
   })
   app.addHook('onSend', (_, reply, body, done) => {
     beforeAnswer(reply.raw)
     done(null, body)
   })
   lanes.standBefore(app.server)
+  limitPipelining(app.server)
   const connections = new PlainConnections({
     lanes,
     isStopping: () => stopping,
     keepAliveMs: KEEP_ALIVE_MS,
-    silentMs: HEADERS_TIMEOUT_MS,
-    lookEveryMs: LOOK_FOR_SILENT_EVERY_MS,
+    silentMs: headersMs,
+    lookEveryMs: checkEveryMs,
   })
   connections.standBefore(app.server)
   brokenRequests.watch(app.server)
@@ -167,7 +186,7 @@ export function createHttp(deps: HttpDeps): Http {
   return {
     app,
     routes,
-    finish: () => refuseOtherMethods(app, [...routes]),
+    finish: () => unrouted.learn(refuseOtherMethods(app, [...routes])),
     async stop() {
       stopping = true
       await stopGracefully(app, connections, deps.clock)
@@ -175,15 +194,9 @@ export function createHttp(deps: HttpDeps): Http {
   }
 }
 
-function unknownPath(request: FastifyRequest): Problem {
-  return new Problem('not_found', {
-    message: `There is nothing at ${request.method} ${JSON.stringify(pathOf(request.url).slice(0, 120))}.`,
-    details: 'The API reference at /docs lists every path.',
-  })
-}
-
 function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): void {
   app.decorateRequest('note', undefined)
+  app.decorateRequest('rule', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')
@@ -242,86 +255,4 @@ function parseBodies(app: App): void {
     { parseAs: 'buffer' },
     parser('unknown', () => undefined),
   )
-}
-
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']
-
-function refuseOtherMethods(app: App, routes: readonly RouteOptions[]): void {
-  const byUrl = Map.groupBy(routes, (route) => route.url)
-  for (const [url, own] of byUrl) {
-    const allowed = own.flatMap((route) => route.method as HTTPMethods | HTTPMethods[])
-    const others = METHODS.filter((method) => !allowed.includes(method))
-    if (others.length === 0) continue
-    const allow = allowed.join(', ')
-    app.route({
-      method: others,
-      url,
-      schema: { hide: true } as never,
-      config: ruleOfOthers(own[0]!.config),
-      onRequest: async (request) => {
-        throw new Problem('method_not_allowed', {
-          message: `${request.method} is not possible here.`,
-          details: `Use ${allow.replace(', ', ' or ')}.`,
-          headers: { allow },
-        })
-      },
-      handler: async () => undefined,
-    })
-  }
-}
-
-/** What is part of the API asks for a scope by whatever method; elsewhere that a method is not there is no secret. */
-const ruleOfOthers = ({ access, scope, oauth }: RouteOptions['config'] = {}): RouteOptions['config'] =>
-  access === 'scope' ? { access, ...(scope && { scope }) } : { access: 'public', oauth: oauth === true }
-
-/** For the request that is on its way, on a connection that was idle when we began to stop. */
-const STOP_GRACE_MS = 300
-
-/**
- * A client that never finishes its request, or never begins one, holds a socket and not the service. Less than the 10 s
- * after which common supervisors kill.
- */
-const STOP_WITHIN_MS = 8_000
-const LOOK_FOR_IDLE_EVERY_MS = 100
-
-/** Where new ones come without end, somebody is turned away in any case. */
-const TURNS_MOST = 50
-
-/**
- * Takes in what has arrived already: connections that wait to be accepted, of which Node takes one a turn, and requests
- * on connections that only pass for idle because nobody has read them yet. Closing these would cut a request off that a
- * proxy may not repeat. It returns right after a look that found nothing.
- */
-async function takeIn({ server }: App, connections: PlainConnections): Promise<void> {
-  let [seen, arrived] = [-1, 0]
-  const note = () => {
-    arrived++
-  }
-  server.on('connection', note).on('request', note)
-  for (let turns = 0; seen !== arrived + connections.seen && turns < TURNS_MOST; turns++) {
-    seen = arrived + connections.seen
-    await nextTurn()
-  }
-  server.off('connection', note).off('request', note)
-}
-
-/**
- * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
- * and idle connections close, and what is in flight finishes.
- */
-async function stopGracefully(app: App, connections: PlainConnections, clock: Clock): Promise<void> {
-  if (app.server.listening) {
-    await clock.sleep(STOP_GRACE_MS)
-    await takeIn(app, connections)
-  }
-  let open = true
-  const closed = app.close().finally(() => (open = false))
-  for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {
-    app.server.closeIdleConnections()
-    connections.closeIdle()
-    await Promise.race([closed, clock.sleep(LOOK_FOR_IDLE_EVERY_MS)])
-  }
-  app.server.closeAllConnections()
-  connections.closeAll()
-  await closed
 }

@@ -1,0 +1,83 @@
+import type { FastifyRequest } from 'fastify'
+import { type App, linkList, sendPage } from '../platform/http/index.ts'
+import { GUIDES } from './guide.routes.ts'
+
+export interface HomeDeps {
+  /** Whether a browser can open the reference, the guides and the metrics on this listener, without a credential. */
+  readonly hasReference: boolean
+  /** Whether this listener serves the API; else it is the one for operators. */
+  readonly hasApi: boolean
+}
+
+const DESCRIPTION = 'OAuth 2.0 token service and webhook engine for loyalty and promotion APIs.'
+
+type Row = readonly [url: string, name: string, says: string]
+const REFERENCE: readonly Row[] = [
+  ['/docs', 'API reference', 'Every operation, with its fields, errors and samples.'],
+  ['/openapi.json', 'OpenAPI document', 'The same for code generators and API clients.'],
+]
+const ERRORS: readonly Row[] = [['/docs/errors', 'Errors', 'What each error means, and what to do.']]
+const HEALTH: readonly Row[] = [['/health/ready', 'Health', 'Whether this process can serve requests.']]
+const METRICS: readonly Row[] = [['/metrics', 'Metrics', 'For Prometheus.']]
+const STANDARDS: readonly Row[] = [
+  ['/.well-known/oauth-authorization-server', 'OAuth metadata', 'Endpoints and methods, as in RFC 8414.'],
+  ['/events', 'Event schemas', 'What webhooks receive, as JSON Schema.'],
+]
+
+const section = (title: string, rows: readonly Row[]): string => `<h2>${title}</h2>${linkList(rows)}`
+
+function homePage({ hasReference, hasApi }: HomeDeps) {
+  const guides = GUIDES.map(([name, title, says]) => [`/docs/guides/${name}`, title, says] as const)
+  const read = [...(hasReference ? REFERENCE : []), ...(hasApi ? ERRORS : [])]
+  const look = [...(hasApi ? HEALTH : []), ...(hasReference ? METRICS : []), ...(hasApi ? STANDARDS : [])]
+  return {
+    title: 'Jeton',
+    body: `<h1>Jeton is running</h1><p>${DESCRIPTION}</p>
+${hasReference ? '' : '<p class="dim">The API reference and the guides are open to the operators of this service only.</p>'}
+${section('Reference', read)}
+${hasReference ? section('Guides', guides) : ''}
+${section('This service', look)}`,
+  }
+}
+
+function homeDocument({ hasReference, hasApi }: HomeDeps) {
+  const reference = { reference: '/docs', openapi: '/openapi.json', metrics: '/metrics' }
+  const api = {
+    errors: '/docs/errors',
+    health: '/health/ready',
+    oauth_metadata: '/.well-known/oauth-authorization-server',
+    events: '/events',
+  }
+  return {
+    name: 'Jeton',
+    description: DESCRIPTION,
+    links: { ...(hasReference && reference), ...(hasApi && api) },
+  }
+}
+
+const wantsHtml = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
+
+/** A coin, 32 by 32. */
+const ICON = Buffer.from(
+  'AAABAAEAICAAAAEAIACaAQAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAgGAAAAc3p69AAAAWFJREFUeNrNl72Rg0AM' +
+    'hT1zwYaEDgiuAELCK4GAAiiFgBk3QEBAQAmu4CIKoIALXAIFOLyTZ8SNRveEjfGNNviSlXb3rbTan8Pn6f3gyRbnQJRER0zE' +
+    'THwzM7d17BNeKSAhGjXhPWbuk+wVUG2cGAmpnhHwRgw7JtYMPOZDAm6O55UVtURBpKJPym3tSsTOSAQSgFZ+JeoHN1dg36sR' +
+    'iVUBFeh0IbInSizjvnq8yhKQgPDdBjjuqPMjEDHL6pDODQh79oLDJgPpaLSAAFZfrwz6QfTEyPTcZvnXIApBCigth43laZUb' +
+    'WmApBXTK2BorGcAeudzb6Uyr/DopYFLGwgj7Yv8icmHLuW2xo3QUao5JCtDhScEAvbDnwJ4Lew/sKUjzrwCdSxTCUYTd2mxL' +
+    'OkbD/meeaAS4p8B9E7qXoftB5H4Uu19GUVzH7g+SKJ5kUTxK3Z/lUXxMovmaRfE5/Vd+AGER9lccCtW9AAAAAElFTkSuQmCC',
+  'base64',
+)
+
+/** What someone finds who opens the address of the service in a browser; programs get the same as JSON. */
+export function homeRoutes(app: App, deps: HomeDeps): void {
+  const config = { access: 'public', management: !deps.hasApi } as const
+  const hidden = { hide: true } as never
+
+  app.get('/', { config, schema: hidden }, (request, reply) => {
+    reply.header('vary', 'accept')
+    return wantsHtml(request) ? sendPage(reply, homePage(deps)) : reply.send(homeDocument(deps))
+  })
+  app.get('/favicon.ico', { config, schema: hidden }, (_, reply) =>
+    reply.header('content-type', 'image/x-icon').header('cache-control', 'public, max-age=86400').send(ICON),
+  )
+}

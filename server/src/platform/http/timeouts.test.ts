@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLog } from '../../../test/service.ts'
+import { TestClock } from '../../../test/test-clock.ts'
+import { createMetrics } from '../metrics.ts'
+import { answerQuickly, createHttp, type Http, type HttpDeps } from './index.ts'
+
+const DEPS: HttpDeps = {
+  clock: new TestClock(),
+  log: silentLog(),
+  metrics: createMetrics(),
+  trustedProxies: [],
+  managementAllow: [],
+  requestLogLevel: 'debug',
+  guards: { operator: () => undefined, scope: () => undefined },
+  onRefusal: () => undefined,
+  publicUrl: () => 'http://jeton.example',
+}
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
+const QUICK = `POST /quick HTTP/1.1\r\nHost: x\r\n${FORM}`
+const WHOLE = `${QUICK}Content-Length: 3\r\n\r\na=b`
+
+/** A server with one route of each path through HTTP. */
+async function serve(timeouts?: HttpDeps['timeouts']): Promise<{ http: Http; port: number }> {
+  const http = createHttp({ ...DEPS, ...(timeouts && { timeouts }) })
+  const quick = () => ({ headers: [], text: 'answered' })
+  const config = { access: 'public', takes: 'form', quick } as const
+  http.app.post('/quick', { config }, answerQuickly(quick))
+  http.app.post('/slow', { config: { access: 'public' } }, async () => 'answered')
+  await http.app.listen({ port: 0, host: '127.0.0.1' })
+  return { http, port: (http.app.server.address() as AddressInfo).port }
+}
+
+interface Held {
+  /** Sent at once, and answered. */
+  readonly first?: string
+  readonly bytes: string
+  /** Sent afterwards, a byte at a time. */
+  readonly drip?: string
+}
+
+/** How long after its first byte the connection was ended, and what was answered last. */
+async function heldFor(port: number, { first, bytes, drip = '' }: Held, everyMs: number) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let heard = ''
+  socket.on('data', (chunk) => (heard += chunk)).on('error', () => undefined)
+  await once(socket, 'connect')
+  if (first) {
+    socket.write(first)
+    while (!heard.includes('answered')) await once(socket, 'data')
+  }
+  const began = performance.now()
+  if (bytes) socket.write(bytes)
+  let sent = 0
+  const dripping = setInterval(() => socket.write(drip[sent++ % drip.length] ?? ''), everyMs)
+  await once(socket, 'end')
+  clearInterval(dripping)
+  socket.destroy()
+  return { ms: performance.now() - began, last: heard.split('HTTP/1.1 ').pop() }
+}
+
+const HEADS: [string, Held][] = [
+  ['a connection on which nothing is sent', { bytes: '' }],
+  ['a head that breaks off', { bytes: QUICK }],
+  ['a head of another route that breaks off', { bytes: 'POST /slow HTTP/1.1\r\nHost: x\r\n' }],
+  ['a head that drips', { bytes: `${QUICK}X-Long: `, drip: 'x' }],
+  ['a head that breaks off after a whole request', { first: WHOLE, bytes: QUICK }],
+]
+const BODIES: [string, Held][] = [
+  ['a body that never comes', { bytes: `${QUICK}Content-Length: 900\r\n\r\n` }],
+  ['a body that breaks off', { bytes: `${QUICK}Content-Length: 900\r\n\r\na=` }],
+  ['a body that drips', { bytes: `${QUICK}Content-Length: 900\r\n\r\n`, drip: 'a' }],
+  ['a chunked body that drips', { bytes: `${QUICK}Transfer-Encoding: chunked\r\n\r\n`, drip: '1\r\na\r\n' }],
+  [
+    'a JSON body that drips',
+    {
+      bytes:
+        'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n',
+      drip: ' ',
+    },
+  ],
+  [
+    'a body that drips after a whole request',
+    { first: WHOLE, bytes: `${QUICK}Content-Length: 900\r\n\r\n`, drip: 'a' },
+  ],
+]
+
+describe('a client that takes too long gets 408 in time:', () => {
+  const timeouts = { headersMs: 600, requestMs: 1_500, checkEveryMs: 50 }
+  /** Twice the interval of the checks, and what a busy machine adds. */
+  const LATE_MS = 800
+  let http: Http
+  let port: number
+  beforeAll(async () => ({ http, port } = await serve(timeouts)))
+  afterAll(() => http.app.close())
+
+  test.concurrent.each(HEADS)('%s', async (_, held) => {
+    const { ms, last } = await heldFor(port, held, 90)
+    expect(last).toMatch(/^408 .*"key":"request_timeout"/s)
+    expect(ms).toBeGreaterThan(timeouts.headersMs - 1)
+    expect(ms).toBeLessThan(timeouts.headersMs + LATE_MS)
+  })
+
+  test.concurrent.each(BODIES)('%s', async (_, held) => {
+    const { ms, last } = await heldFor(port, held, 90)
+    expect(last).toMatch(/^408 .*"key":"request_timeout"/s)
+    expect(ms).toBeGreaterThan(timeouts.requestMs - 1)
+    expect(ms).toBeLessThan(timeouts.requestMs + LATE_MS)
+  })
+})
+
+test('unless set otherwise, a head may take 10 s and a request 30 s, by the clock', async () => {
+  const { http, port } = await serve()
+  const held = await Promise.all(HEADS.map(([, one]) => heldFor(port, one, 1_000)))
+  for (const { ms } of held) {
+    expect(ms).toBeGreaterThan(9_990)
+    expect(ms).toBeLessThan(12_000)
+  }
+  expect(http.app.server.requestTimeout).toBe(30_000)
+  await http.app.close()
+}, 60_000)
