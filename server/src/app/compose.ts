@@ -16,8 +16,6 @@ import {
   migrate,
   openDatabase,
 } from '../platform/database/index.ts'
-import { createVault, type Vault } from '../platform/encryption.ts'
-import { loadEncryptionKeys } from '../platform/encryption-key.ts'
 import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
@@ -26,6 +24,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
+import { openVault } from './encryption-keys.ts'
 import { removeOld } from './janitor.ts'
 import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -75,23 +74,6 @@ export async function openStore({
   const db = await openDatabase({ clock, wakes: siblings?.wakes }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
-  } catch (error) {
-    await db.close()
-    throw error
-  }
-}
-
-/** With PostgreSQL the key must be set: its processes run on many machines and share no file. */
-export const openKeys = (db: Database, config: Config): readonly Buffer[] =>
-  loadEncryptionKeys(randomBytes, {
-    setting: config.JETON_ENCRYPTION_KEY,
-    folder: db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined,
-  })
-
-export async function openVault(db: Database, config: Config): Promise<Vault> {
-  try {
-    const [key, ...earlier] = openKeys(db, config)
-    return createVault(key, randomBytes, earlier)
   } catch (error) {
     await db.close()
     throw error

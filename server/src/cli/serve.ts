@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
+import { reportKeys } from '../app/encryption-keys.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
@@ -9,6 +10,7 @@ import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
+import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
@@ -24,6 +26,8 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   const several = config.JETON_WORKERS > 1
   const siblings = several ? linkToPrimary(systemClock) : undefined
   if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
+  if (config.JETON_DATABASE_URL === undefined && sqliteFileState(config.JETON_DATA_DIR) === 'empty')
+    log.warn({ file: sqliteFile(config.JETON_DATA_DIR) }, 'an empty file (0 bytes) becomes a new store')
   const service = several
     ? await (await import('../app/supervise.ts')).supervise(parts)
     : await compose(parts)
@@ -40,14 +44,7 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
       }),
     )
   else await logReady(log, service, { ...urls, config })
-  if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
-    log.warn(
-      {
-        why: 'webhooks cannot be created, and no events are sent',
-        do: 'set it for every process: openssl rand -base64 32',
-      },
-      'JETON_ENCRYPTION_KEY is not set',
-    )
+  await reportKeys(log, service.db, config)
   if (several) await service.db.close()
 }
 

@@ -1,6 +1,7 @@
 import { SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { addressMatcher, parseRange } from '../../platform/addresses.ts'
 import type { Config } from '../../platform/config/index.ts'
+import { KEY_ADVICE } from '../../platform/encryption-key.ts'
 import { type Finding, failed, unseen, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
 
@@ -88,7 +89,7 @@ function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
 const backup = (): Finding =>
   unseen(
     'backup',
-    'backups lie elsewhere, so they cannot be seen from here. Restore one once, and keep the encryption key apart from it',
+    `backups lie elsewhere, so they cannot be seen from here. Restore one once. ${KEY_ADVICE}`,
     'jeton backup jeton-$(date +%F).backup',
   )
 

@@ -32,7 +32,7 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
   return [
     finding,
     ...checkDataFolder(config),
-    checkEncryption(config, production),
+    checkEncryption(config, { production, needed: store.neededKeys }),
     ...store.findings,
     ...(await checkPorts(config)),
     checkWorkers(config),

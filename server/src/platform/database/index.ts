@@ -21,10 +21,12 @@ export {
   migrate,
   migrateIn,
   migrationsIn,
+  planMigrations,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export { BY_KEY, byKey } from './postgres/by-key.ts'
 export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
+export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
   type Column,
