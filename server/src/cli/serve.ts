@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
 import { reportKeys } from '../app/encryption-keys.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
@@ -16,6 +15,7 @@ import { linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
+import { writePrivateFile } from './write-private-file.ts'
 
 /** Runs the service until it is told to stop. */
 export async function serve({ worker = true }: { worker?: boolean } = {}): Promise<void> {
@@ -39,7 +39,8 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({
-        ...{ ...urls, ...(await facts(service, first)), first, savedIn, showOperator: interactive },
+        ...{ ...urls, ...(await facts(service, first)), first, savedIn },
+        tokenFile: interactive ? undefined : keepSampleToken(first, config.JETON_DATA_DIR),
         workers: config.JETON_WORKERS,
       }),
     )
@@ -83,9 +84,16 @@ function keepOperator(
     return shownProfilePath()
   } catch {
     const file = join(folder, 'operator.json')
-    writeFileSync(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`, { mode: 0o600 })
+    writePrivateFile(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`)
     return file
   }
+}
+
+/** Output that is no terminal ends up in logs, which others read: what is printed there names this file instead. */
+function keepSampleToken({ sample }: FirstStart, folder: string): string {
+  const file = resolve(folder, 'sample-app-token')
+  if (sample) writePrivateFile(file, `${sample.appToken}\n`)
+  return file
 }
 
 async function logReady(

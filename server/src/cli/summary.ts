@@ -14,9 +14,10 @@ export interface StartFacts {
     readonly keys: number
     readonly activeTokens: number
   } | null
-  /** Where the operator's credential was saved, and whether it may be printed as well. */
+  /** Where the operator's credential was saved. */
   readonly savedIn: string | undefined
-  readonly showOperator: boolean
+  /** Holds the secret of the sample's key where it must not be printed; undefined in a terminal, which shows secrets. */
+  readonly tokenFile: string | undefined
 }
 
 const WIDTH = 80
@@ -28,16 +29,13 @@ function head({ version, readyMs, url }: StartFacts): string {
   return `${left}${url.padStart(WIDTH - left.length)}`
 }
 
-function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
-  const lines: string[] = []
+const NEW_SECRET = 'a new secret at any time: npx jeton key regenerate Quickstart'
+
+function credentials({ first, savedIn, tokenFile }: StartFacts): string[] {
   const { operator, sample } = first
-  if ((operator && showOperator) || sample) lines.push('', '  Shown once')
-  if (operator && showOperator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
-  if (sample)
-    lines.push(
-      row('API key', `${sample.appId}  ${sample.appToken}`),
-      row('', 'a new secret at any time: npx jeton key regenerate Quickstart'),
-    )
+  const lines = tokenFile === undefined ? shownOnce(first) : []
+  if (sample && tokenFile !== undefined)
+    lines.push('', row('API key', sample.appId), row('its secret', tokenFile), row('', NEW_SECRET))
   if (operator)
     lines.push(
       '',
@@ -47,9 +45,21 @@ function credentials({ first, savedIn, showOperator }: StartFacts): string[] {
   return lines
 }
 
-function thingsToTry({ first, url }: StartFacts): string[] {
+function shownOnce({ operator, sample }: FirstStart): string[] {
+  const lines: string[] = operator || sample ? ['', '  Shown once'] : []
+  if (operator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
+  if (sample) lines.push(row('API key', `${sample.appId}  ${sample.appToken}`), row('', NEW_SECRET))
+  return lines
+}
+
+/** As a shell takes it, whatever characters the path has. */
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+
+function thingsToTry({ first, url, tokenFile }: StartFacts): string[] {
   if (!first.sample) return []
-  const { appId, appToken, member, rewardId } = first.sample
+  const { appId, member, rewardId } = first.sample
+  const appToken = tokenFile === undefined ? first.sample.appToken : `$(cat ${quoted(tokenFile)})`
   return [
     '',
     '  1  Get a token. It lives 900 seconds.',
@@ -79,7 +89,7 @@ function thingsToTry({ first, url }: StartFacts): string[] {
   ]
 }
 
-/** What a person sees when the service has started: at most 80 columns but for credentials, and nothing twice. */
+/** What a person sees when the service has started: at most 80 columns but for credentials and paths, and nothing twice. */
 export function summary(facts: StartFacts): string {
   const { first, existing, managementUrl, store, workers } = facts
   const created = first.operator || first.sample

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeHome, runBinary, serveBinary } from '../binary.ts'
+import { makeHome, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -38,7 +38,7 @@ describe('beside a server as people start it', () => {
   })
 
   test('the three journeys lead where they say, typed as they stand', async () => {
-    const [, APP_ID = '', APP_TOKEN = ''] = /API key +(\S+) +(jta_\S+)/.exec(server.stdout())!
+    const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
     const RECEIVER = receiver.url.replace('http://', '')
     const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, RECEIVER }
     expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
