@@ -30,6 +30,7 @@ import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { VERSION } from './version.ts'
+import { Writability } from './writability.ts'
 
 /** Spreads a change to this process even if no wake-up is heard; the contract promises 2 s. */
 const LOOK_EVERY_MS = 1_000
@@ -86,7 +87,8 @@ export async function compose(parts: Parts): Promise<Service> {
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
-  const db = measured(store.db, metrics)
+  const writability = new Writability({ db: store.db, clock, log })
+  const db = measured(store.db, metrics, writability.note)
   if (config.JETON_MANAGEMENT_ID !== undefined)
     await ensureConfiguredOperator(
       { db, random: randomBytes },
@@ -124,7 +126,11 @@ export async function compose(parts: Parts): Promise<Service> {
     onChange: (key) => void memory.rememberKey(key),
     flush: refusals.flush,
     publicUrl: () => url,
-    isReady: () => running && (memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY) < LOOK_AGE_MOST_SECONDS,
+    async whyNotReady() {
+      if (!running) return 'the process is starting or stopping'
+      const age = memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY
+      return age < LOOK_AGE_MOST_SECONDS ? writability.reason() : 'the state of keys cannot be confirmed'
+    },
     openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
   }
 

@@ -11,6 +11,7 @@ import { startSending } from './delivery.ts'
 import { openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, placesOf } from './listen.ts'
+import { Writability } from './writability.ts'
 
 interface Parts {
   readonly config: Config
@@ -39,6 +40,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     )
   }
   await reportKeys(parts.log, db, config)
+  const writability = new Writability({ ...parts, db })
   const [, place] = placesOf(config)
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))
@@ -59,7 +61,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       onRefusal: () => undefined,
       publicUrl: () => url ?? '',
     })
-    healthRoutes(http.app, { isReady: () => true })
+    healthRoutes(http.app, { whyNotReady: () => writability.reason() })
     metricsRoute(http.app, { metricsText: async () => metrics.text() })
     http.finish()
     return http

@@ -107,6 +107,7 @@ export function createHttp(deps: HttpDeps): Http {
     const problem = problemOf(error, request, telling)
     if (!problem) deps.log.error({ err: error, request_id: request.id }, 'bug')
     const shown = problem ?? bug()
+    if (shown.status === 503) request.reason = (error as Error).message
     if (shown.status === 401 || shown.status === 403 || shown.status === 429) deps.onRefusal(request, shown)
     return problemAnswer(shown, request, telling, deps.publicUrl())
   }
@@ -184,6 +185,7 @@ function unknownPath(request: FastifyRequest): Problem {
 
 function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): void {
   app.decorateRequest('note', undefined)
+  app.decorateRequest('reason', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')

@@ -1,4 +1,4 @@
-import { StoreUnavailable, UniqueConflict } from '../database.ts'
+import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 
 /** Names that `postgres` and Node give to a connection that is not there. */
 const NO_CONNECTION = new Set([
@@ -26,6 +26,12 @@ const NO_TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
  */
 const UNAVAILABLE = /^(08|28|3D|53|57|58)|^(25006|25P03|55P03)$/
 
+/** Of these the ones that concern writes alone. */
+const NOT_WRITABLE: Record<string, StoreNotWritable['why']> = {
+  '25006': 'the store is read-only',
+  '53100': 'the disk is full',
+}
+
 const DEADLOCK = new Set(['40P01', '40001'])
 
 export const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
@@ -50,6 +56,8 @@ export function translate(error: unknown): unknown {
       `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}. A private authority is named by NODE_EXTRA_CA_CERTS`,
       { cause: error },
     )
+  const why = NOT_WRITABLE[code]
+  if (why) return new StoreNotWritable(`PostgreSQL: ${(error as Error).message}`, why, { cause: error })
   if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
     return new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
   return error
