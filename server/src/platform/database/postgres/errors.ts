@@ -50,12 +50,13 @@ export const isWorthRepeating = (error: unknown): boolean => DEADLOCK.has(codeOf
 export function translate(error: unknown): unknown {
   const code = codeOf(error)
   if (code === '23505') return new UniqueConflict((error as Error).message)
-  if (NO_TLS.test(code))
-    return new StoreUnavailable(
-      // What Node adds after the semicolon is about its own options.
-      `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}. A private authority is named by NODE_EXTRA_CA_CERTS`,
-      { cause: error },
-    )
+  if (NO_TLS.test(code)) {
+    // What Node adds after the semicolon is about its own options.
+    const why = `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}`
+    const isName = code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    const remedy = isName ? '' : '. A private authority is named by sslrootcert or NODE_EXTRA_CA_CERTS'
+    return new StoreUnavailable(why + remedy, { cause: error })
+  }
   const why = NOT_WRITABLE[code]
   if (why) return new StoreNotWritable(`PostgreSQL: ${(error as Error).message}`, why, { cause: error })
   if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
