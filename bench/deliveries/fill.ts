@@ -1,4 +1,5 @@
-import { openStore, openVault } from '../../server/src/app/compose.ts'
+import { openStore } from '../../server/src/app/compose.ts'
+import { openVault } from '../../server/src/app/encryption-keys.ts'
 import { writeEvent } from '../../server/src/features/events/index.ts'
 import { createDestination } from '../../server/src/features/webhooks/create-destination.ts'
 import { systemClock } from '../../server/src/platform/clock.ts'

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +22,12 @@ export interface Running {
 export function makeHome(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-home-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) }
+}
+
+/** The sample's key pair of a first start without a terminal, by what it printed: the secret is in a file. */
+export function sampleKeyIn(printed: string): { appId: string; appToken: string } {
+  const [, appId, file] = /API key +(\S+)\n +its secret +(\S+)/.exec(printed)!
+  return { appId: appId!, appToken: readFileSync(file!, 'utf8').trim() }
 }
 
 interface Options {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 
 /**
  * X.509 certificates (RFC 5280) made on the spot, in the few forms that tests need: Node checks certificates but makes
@@ -10,8 +11,17 @@ export interface Certificate {
   readonly key: string
 }
 
+interface Wanted {
+  /** Host names and IPv4 addresses; none makes a certificate without alternative names. */
+  readonly names: readonly string[]
+  /** The first name, unless it says otherwise. */
+  readonly commonName?: string
+  readonly validFrom?: Date
+  readonly validTo?: Date
+}
+
 interface Authority extends Certificate {
-  issue(wanted: { names: readonly string[]; validFrom?: Date; validTo?: Date }): Certificate
+  issue(wanted: Wanted): Certificate
 }
 
 function tlv(tag: number, ...parts: Buffer[]): Buffer {
@@ -34,8 +44,12 @@ const name = (text: string): Buffer =>
 /** GeneralizedTime. */
 const time = (date: Date): Buffer => tlv(0x18, Buffer.from(date.toISOString().replace(/[-:T]|\.\d+/g, '')))
 
+/** iPAddress of IPv4, else dNSName. */
+const alternativeName = (one: string): Buffer =>
+  isIPv4(one) ? tlv(0x87, Buffer.from(one.split('.').map(Number))) : tlv(0x82, Buffer.from(one))
+
 const alternativeNames = (names: readonly string[]): Buffer =>
-  sequence(ALTERNATIVE_NAMES, tlv(0x04, sequence(...names.map((one) => tlv(0x82, Buffer.from(one))))))
+  sequence(ALTERNATIVE_NAMES, tlv(0x04, sequence(...names.map(alternativeName))))
 const isAuthority = sequence(BASIC_CONSTRAINTS, TRUE, tlv(0x04, sequence(TRUE)))
 
 const DAY_MS = 86_400_000
@@ -51,7 +65,7 @@ interface Fields {
   readonly subject: string
   readonly publicKey: KeyObject
   readonly signedBy: KeyObject
-  readonly extension: Buffer
+  readonly extension: Buffer | undefined
   readonly validFrom?: Date | undefined
   readonly validTo?: Date | undefined
 }
@@ -66,7 +80,7 @@ function certificate(fields: Fields): string {
     sequence(time(validFrom), time(validTo)),
     name(fields.subject),
     fields.publicKey.export({ type: 'spki', format: 'der' }),
-    tlv(0xa3, sequence(fields.extension)),
+    ...(fields.extension ? [tlv(0xa3, sequence(fields.extension))] : []),
   )
   const signature = sign('sha256', body, fields.signedBy)
   return pem(sequence(body, ECDSA_WITH_SHA256, tlv(0x03, Buffer.from([0]), signature)))
@@ -87,12 +101,12 @@ export function makeAuthority(called = 'Test authority'): Authority {
       extension,
     }),
     key: exported(own.privateKey),
-    issue({ names, ...validity }) {
+    issue({ names, commonName, ...validity }) {
       const { publicKey, privateKey } = newKeys()
-      const extension = alternativeNames(names)
+      const extension = names.length > 0 ? alternativeNames(names) : undefined
       const cert = certificate({
         issuer: called,
-        subject: names[0]!,
+        subject: commonName ?? names[0]!,
         publicKey,
         signedBy: own.privateKey,
         extension,

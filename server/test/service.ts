@@ -137,7 +137,8 @@ export async function startService(
   }
 }
 
-async function moveUntil(clock: TestClock, done: Promise<unknown>): Promise<void> {
+/** Moves the time until that is done. */
+export async function moveUntil(clock: TestClock, done: Promise<unknown>): Promise<void> {
   let over = false
   void done.finally(() => (over = true))
   while (!over) await clock.advance(100)

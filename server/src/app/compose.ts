@@ -17,8 +17,6 @@ import {
   migrate,
   openDatabase,
 } from '../platform/database/index.ts'
-import { createVault, type Vault } from '../platform/encryption.ts'
-import { loadEncryptionKeys } from '../platform/encryption-key.ts'
 import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
@@ -27,12 +25,14 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
+import { openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, placesOf } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { VERSION } from './version.ts'
+import { Writability } from './writability.ts'
 
 /** Spreads a change to this process even if no wake-up is heard; the contract promises 2 s. */
 const LOOK_EVERY_MS = 1_000
@@ -83,30 +83,14 @@ export async function openStore({
   }
 }
 
-/** With PostgreSQL the key must be set: its processes run on many machines and share no file. */
-export const openKeys = (db: Database, config: Config): readonly Buffer[] =>
-  loadEncryptionKeys(randomBytes, {
-    setting: config.JETON_ENCRYPTION_KEY,
-    folder: db.engine === 'sqlite' ? config.JETON_DATA_DIR : undefined,
-  })
-
-export async function openVault(db: Database, config: Config): Promise<Vault> {
-  try {
-    const [key, ...earlier] = openKeys(db, config)
-    return createVault(key, randomBytes, earlier)
-  } catch (error) {
-    await db.close()
-    throw error
-  }
-}
-
 /** The whole service, wired. The only place that sees every feature. */
 export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log, siblings } = parts
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
-  const db = measured(store.db, metrics)
+  const writability = new Writability({ db: store.db, clock, log })
+  const db = measured(store.db, metrics, writability.note)
   if (config.JETON_MANAGEMENT_ID !== undefined)
     await ensureConfiguredOperator(
       { db, random: randomBytes },
@@ -145,7 +129,11 @@ export async function compose(parts: Parts): Promise<Service> {
     onChange: (key) => void memory.rememberKey(key),
     flush: refusals.flush,
     publicUrl: () => url,
-    isReady: () => running && (memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY) < LOOK_AGE_MOST_SECONDS,
+    async whyNotReady() {
+      if (!running) return 'the process is starting or stopping'
+      const age = memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY
+      return age < LOOK_AGE_MOST_SECONDS ? writability.reason() : 'the state of keys cannot be confirmed'
+    },
     openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
     ...readAccess(config),
   }

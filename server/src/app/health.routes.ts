@@ -3,8 +3,13 @@ import { type App, unavailable } from '../platform/http/index.ts'
 
 const Health = Type.Object({ status: Type.String() })
 
-/** Live: the process answers. Ready: it can confirm the state of keys, and is not stopping. */
-export function healthRoutes(app: App, { isReady }: { isReady: () => boolean }): void {
+interface HealthDeps {
+  /** For everyone, so without details; undefined where the process is ready. */
+  whyNotReady(): Promise<string | undefined>
+}
+
+/** Live: the process answers. Ready: it can confirm the state of keys, its store takes writes, and it is not stopping. */
+export function healthRoutes(app: App, { whyNotReady }: HealthDeps): void {
   const config = { access: 'public' } as const
   const tags = ['health']
 
@@ -33,7 +38,8 @@ export function healthRoutes(app: App, { isReady }: { isReady: () => boolean }):
       },
     },
     async () => {
-      if (!isReady()) throw unavailable()
+      const why = await whyNotReady()
+      if (why !== undefined) throw unavailable(`Not ready: ${why}.`)
       return { status: 'ready' }
     },
   )

@@ -6,6 +6,7 @@ import { StartFailure } from '../platform/start-failure.ts'
 import { type Listening, markWorker, superviseWorkers } from '../platform/workers/index.ts'
 import { claimPort } from './claim-port.ts'
 import { openStore, type Service } from './compose.ts'
+import { openVault } from './encryption-keys.ts'
 import { placesOf } from './listen.ts'
 
 interface Parts {
@@ -27,6 +28,8 @@ export async function supervise({ config, clock, log }: Parts): Promise<Omit<Ser
       'JETON_WORKERS: several processes on one port need Linux. Leave it unset, or run it there.',
     )
   const { db, migrations } = await openStore({ config, clock })
+  // A missing key is said once, before any worker starts.
+  await openVault(db, config)
   const launch = (listening: Listening | undefined) => forkWorker(config, listening)
   const { start, stop, leave } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
   process.once('exit', leave)

@@ -6,10 +6,12 @@ import { createHttp, type Http } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { openStore, openVault } from './compose.ts'
+import { openStore } from './compose.ts'
 import { startSending } from './delivery.ts'
+import { openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, placesOf } from './listen.ts'
+import { Writability } from './writability.ts'
 
 interface Parts {
   readonly config: Config
@@ -37,6 +39,8 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       'JETON_ENCRYPTION_KEY is not set: a worker cannot sign without it. Set the one that the services have.',
     )
   }
+  await reportKeys(parts.log, db, config)
+  const writability = new Writability({ ...parts, db })
   const [, place] = placesOf(config)
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))
@@ -57,7 +61,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       onRefusal: () => undefined,
       publicUrl: () => url ?? '',
     })
-    healthRoutes(http.app, { isReady: () => true })
+    healthRoutes(http.app, { whyNotReady: () => writability.reason() })
     metricsRoute(http.app, { metricsText: async () => metrics.text(), metricsAccess: 'public' })
     http.finish()
     return http

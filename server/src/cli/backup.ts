@@ -2,21 +2,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type BackupReport, backUp } from '../app/back-up.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
-import { encryptionKeyFile } from '../platform/encryption-key.ts'
+import { encryptionKeyFile, KEY_ADVICE } from '../platform/encryption-key.ts'
 import { EXIT } from '../platform/start-failure.ts'
 import { CommandFailure } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { openExisting, sqliteFile, storeExists } from './store.ts'
+import { noStore, openExisting, storeExists } from './store.ts'
 
 /** Writes a backup of the store that the settings name, while the service runs. */
 export async function backup(io: Io, typed: string, options: { json?: boolean }): Promise<void> {
   const config = readConfig(io.env)
   const file = resolve(typed)
-  if (!storeExists(config))
-    throw new CommandFailure(
-      `There is no store at ${sqliteFile(config)}. Check JETON_DATA_DIR.`,
-      EXIT.configuration,
-    )
+  if (!storeExists(config)) throw noStore(config)
   refuseExisting(file)
   const db = await openExisting(config)
   try {
@@ -69,7 +65,7 @@ function tell(io: Io, { tables, rows, bytes, takenAt, encryptionKeys }: BackupRe
   if (encryptionKeys.length > 0)
     remark(
       io,
-      `Secrets of webhooks in it need the encryption key ${encryptionKeys.join(', ')}, which is not in it. Keep a copy of ${whereTheKeyIs(config)} elsewhere.`,
+      `Secrets of webhooks in it need the encryption key ${encryptionKeys.join(', ')}, which is not in it but in ${whereTheKeyIs(config)}. ${KEY_ADVICE}`,
     )
 }
 

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Environment } from '../platform/config/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
+import { writePrivateFile } from './write-private-file.ts'
 
 /** A key pair for commands that call as an API client. */
 export interface SavedKey {
@@ -99,12 +100,8 @@ function readOrSetAside(env: Environment): ProfileFile {
   }
 }
 
-/** Only the owner may read it. Written beside and renamed, so that it is never half there. */
 function write(env: Environment, file: ProfileFile): void {
   const path = profilePath(env)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const beside = `${path}.${process.pid}`
-  writeFileSync(beside, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-  chmodSync(beside, 0o600)
-  renameSync(beside, path)
+  writePrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
 }

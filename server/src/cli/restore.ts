@@ -1,12 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { keyPlaceOf, ROTATE_LOST } from '../app/encryption-keys.ts'
 import { checkBackup, contentsOf, inUse, notEmpty, restore } from '../app/restore.ts'
 import { type BackupFile, BackupUnreadable } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
 import { type Database, openDatabase, sqliteUsedByOthers } from '../platform/database/index.ts'
 import { keyIdOf } from '../platform/encryption.ts'
-import { encryptionKeyFile, parseKey } from '../platform/encryption-key.ts'
+import { encryptionKeyFile, readEncryptionKeys } from '../platform/encryption-key.ts'
 import { EXIT } from '../platform/start-failure.ts'
 import { CommandFailure, wrongUsage } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
@@ -70,25 +70,19 @@ function tell(io: Io, { head, tail }: BackupFile, db: Database): void {
   )
 }
 
-function presentKey(config: Config): Buffer | null | undefined {
-  if (config.JETON_ENCRYPTION_KEY !== undefined) return parseKey(config.JETON_ENCRYPTION_KEY)
-  if (config.JETON_DATABASE_URL !== undefined) return undefined
-  const file = encryptionKeyFile(config.JETON_DATA_DIR)
-  return existsSync(file) ? parseKey(readFileSync(file, 'utf8').trim()) : undefined
-}
-
 /** What is encrypted in it can be used with its own key only; without it webhooks have to be given new secrets. */
 function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
-  const key = presentKey(config)
-  const present = key ? keyIdOf(key) : undefined
-  const needed = tail.encryption_keys.filter((id) => id !== present)
+  const place = keyPlaceOf(config)
+  const present = readEncryptionKeys(place).map(keyIdOf)
+  const needed = tail.encryption_keys.filter((id) => !present.includes(id))
   if (needed.length === 0) return
   const where =
-    config.JETON_DATABASE_URL === undefined && config.JETON_ENCRYPTION_KEY === undefined
-      ? `put the file encryption.key of that time to ${encryptionKeyFile(config.JETON_DATA_DIR)}`
+    place.folder !== undefined && place.setting === undefined
+      ? `put the file encryption.key of that time to ${encryptionKeyFile(place.folder)}`
       : 'set JETON_ENCRYPTION_KEY to the key of that time'
+  const here = present.length > 0 ? `the one here is ${present.join(', ')}` : 'there is none here'
   remark(
     io,
-    `Secrets of webhooks need the encryption key ${needed.join(', ')}; ${present ? `the one here is ${present}` : 'there is none here'}. Before you start the service, ${where}; or rotate the secrets afterwards.`,
+    `Secrets of webhooks need the encryption key ${needed.join(', ')}; ${here}. Before you start the service, ${where}. If it is lost, use a new key, and afterwards for every webhook: ${ROTATE_LOST}`,
   )
 }

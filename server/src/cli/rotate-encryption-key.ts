@@ -1,12 +1,15 @@
-import { openKeys, openStore } from '../app/compose.ts'
+import { openStore } from '../app/compose.ts'
+import { readKeys } from '../app/encryption-keys.ts'
 import { type Reencryption, reencryptSecrets } from '../features/webhooks/index.ts'
 import { systemClock } from '../platform/clock.ts'
-import { readConfig } from '../platform/config/index.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
+import type { Database } from '../platform/database/index.ts'
 import { createVault, keyIdOf } from '../platform/encryption.ts'
 import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { CommandFailure, EXIT, ExitWith } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
+import { noStore, openExisting, planOf, storeExists } from './store.ts'
 
 const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, requestId: null }
 
@@ -18,14 +21,10 @@ interface Options {
 /** Moves everything that is stored encrypted under the first key, in the store that the settings name. */
 export async function rotateEncryptionKey(io: Io, { plan = false, json }: Options): Promise<void> {
   const config = readConfig(io.env)
-  const { db } = await openStore({ config, clock: systemClock })
+  const db = await openToRotate(config, plan)
   try {
-    const [key, ...earlier] = openKeys(db, config)
-    if (!key)
-      throw new CommandFailure(
-        'JETON_ENCRYPTION_KEY is not set. Set it to <new key>,<old key>, as the services have it.',
-        EXIT.configuration,
-      )
+    const [key, ...earlier] = await readKeys(db, config)
+    if (!key) throw noKey(config)
     const vault = createVault(key, randomBytes, earlier)
     const deps = { db, random: randomBytes, vault, keyId: keyIdOf(key) }
     const result = await reencryptSecrets(deps, { actor: ACTOR, plan })
@@ -35,6 +34,25 @@ export async function rotateEncryptionKey(io: Io, { plan = false, json }: Option
   } finally {
     await db.close()
   }
+}
+
+const noKey = (config: Config): CommandFailure =>
+  new CommandFailure(
+    config.JETON_DATABASE_URL === undefined
+      ? 'There is no encryption key yet, and nothing is encrypted.'
+      : 'JETON_ENCRYPTION_KEY is not set. Set it to <new key>,<old key>, as the services have it.',
+    EXIT.configuration,
+  )
+
+/** A plan writes nothing: it neither makes a store nor brings one up to date. */
+async function openToRotate(config: Config, plan: boolean): Promise<Database> {
+  if (!storeExists(config)) throw noStore(config)
+  if (!plan) return (await openStore({ config, clock: systemClock })).db
+  const db = await openExisting(config)
+  const { applied } = await planOf(db)
+  if (applied.length === 0) return db
+  await db.close()
+  throw new CommandFailure(`${db.label} is not up to date. First: jeton migrate`, EXIT.configuration)
 }
 
 interface Told extends Reencryption {

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
+import { reportKeys } from '../app/encryption-keys.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
@@ -9,12 +9,14 @@ import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
+import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { isWorker, linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
 import { wrongUsage } from './exit.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
+import { writePrivateFile } from './write-private-file.ts'
 
 interface ServeOptions {
   readonly worker?: boolean
@@ -30,6 +32,8 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const several = config.JETON_WORKERS > 1
   const siblings = several ? linkToPrimary(systemClock) : undefined
   if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
+  if (config.JETON_DATABASE_URL === undefined && sqliteFileState(config.JETON_DATA_DIR) === 'empty')
+    log.warn({ file: sqliteFile(config.JETON_DATA_DIR) }, 'an empty file (0 bytes) becomes a new store')
   const service = several
     ? await (await import('../app/supervise.ts')).supervise(parts)
     : await compose(parts)
@@ -42,21 +46,15 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({
-        ...{ ...urls, ...(await facts(service, first)), first, showOperator: interactive, hasOperator },
+        ...{ ...urls, ...(await facts(service, first)), first, hasOperator },
         savedIn: saved?.savedIn,
         defaultServer: saved?.defaultServer,
+        tokenFile: interactive ? undefined : keepSampleToken(first, config.JETON_DATA_DIR),
         workers: config.JETON_WORKERS,
       }),
     )
   else logReady(log, service, { ...urls, config, hasOperator })
-  if (service.db.engine === 'postgres' && config.JETON_ENCRYPTION_KEY === undefined)
-    log.warn(
-      {
-        why: 'webhooks cannot be created, and no events are sent',
-        do: 'set it for every process: openssl rand -base64 32',
-      },
-      'JETON_ENCRYPTION_KEY is not set',
-    )
+  await reportKeys(log, service.db, config)
   if (several) await service.db.close()
 }
 
@@ -112,9 +110,16 @@ function keepOperator(
     return { savedIn: shownProfilePath(), defaultServer: after }
   } catch {
     const file = join(folder, 'operator.json')
-    writeFileSync(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`, { mode: 0o600 })
+    writePrivateFile(file, `${JSON.stringify({ management_id, management_token }, null, 2)}\n`)
     return { savedIn: file, defaultServer: undefined }
   }
+}
+
+/** Output that is no terminal ends up in logs, which others read: what is printed there names this file instead. */
+function keepSampleToken({ sample }: FirstStart, folder: string): string {
+  const file = resolve(folder, 'sample-app-token')
+  if (sample) writePrivateFile(file, `${sample.appToken}\n`)
+  return file
 }
 
 interface Ready {

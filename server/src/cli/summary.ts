@@ -1,4 +1,5 @@
 import type { FirstStart } from '../app/first-start.ts'
+import { shellWord } from './shell-word.ts'
 
 export interface StartFacts {
   readonly version: string
@@ -14,12 +15,13 @@ export interface StartFacts {
     readonly keys: number
     readonly activeTokens: number
   } | null
-  /** Where the operator's credential was saved, and whether it may be printed as well. */
+  /** Where the operator's credential was saved. */
   readonly savedIn: string | undefined
   /** The server that commands go to, where the credential was saved in the profile. */
   readonly defaultServer: string | undefined
   readonly hasOperator: boolean
-  readonly showOperator: boolean
+  /** Holds the secret of the sample's key where it must not be printed; undefined in a terminal, which shows secrets. */
+  readonly tokenFile: string | undefined
 }
 
 const WIDTH = 80
@@ -31,17 +33,14 @@ function head({ version, readyMs, url }: StartFacts): string {
   return `${left}${url.padStart(WIDTH - left.length)}`
 }
 
+const NEW_SECRET = 'a new secret at any time: npx jeton key regenerate Quickstart'
+
 function credentials(facts: StartFacts): string[] {
-  const { first, savedIn, showOperator } = facts
-  const lines: string[] = []
+  const { first, savedIn, tokenFile } = facts
   const { operator, sample } = first
-  if ((operator && showOperator) || sample) lines.push('', '  Shown once')
-  if (operator && showOperator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
-  if (sample)
-    lines.push(
-      row('API key', `${sample.appId}  ${sample.appToken}`),
-      row('', 'a new secret at any time: npx jeton key regenerate Quickstart'),
-    )
+  const lines = tokenFile === undefined ? shownOnce(first) : []
+  if (sample && tokenFile !== undefined)
+    lines.push('', row('API key', sample.appId), row('its secret', tokenFile), row('', NEW_SECRET))
   if (operator)
     lines.push(
       '',
@@ -74,9 +73,17 @@ function secrets({ first, hasOperator, managementUrl }: StartFacts): string[] {
   ]
 }
 
-function thingsToTry({ first, url }: StartFacts): string[] {
+function shownOnce({ operator, sample }: FirstStart): string[] {
+  const lines: string[] = operator || sample ? ['', '  Shown once'] : []
+  if (operator) lines.push(row('operator', `${operator.id}  ${operator.token}`))
+  if (sample) lines.push(row('API key', `${sample.appId}  ${sample.appToken}`), row('', NEW_SECRET))
+  return lines
+}
+
+function thingsToTry({ first, url, tokenFile }: StartFacts): string[] {
   if (!first.sample) return []
-  const { appId, appToken, member, rewardId } = first.sample
+  const { appId, member, rewardId } = first.sample
+  const appToken = tokenFile === undefined ? first.sample.appToken : `$(cat ${shellWord(tokenFile)})`
   return [
     '',
     '  1  Get a token. It lives 900 seconds.',
@@ -106,7 +113,7 @@ function thingsToTry({ first, url }: StartFacts): string[] {
   ]
 }
 
-/** What a person sees when the service has started: at most 80 columns but for credentials, and nothing twice. */
+/** What a person sees when the service has started: at most 80 columns but for credentials and paths, and nothing twice. */
 export function summary(facts: StartFacts): string {
   const { first, existing, managementUrl, store, workers } = facts
   const created = first.operator || first.sample

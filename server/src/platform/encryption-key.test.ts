@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { encryptionKeyFile, loadEncryptionKeys, parseKey } from './encryption-key.ts'
+import { encryptionKeyFile, makeEncryptionKey, parseKey, readEncryptionKeys } from './encryption-key.ts'
 import { randomBytes } from './secrets.ts'
 import { StartFailure } from './start-failure.ts'
 
@@ -10,10 +10,10 @@ let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'jeton-key-'))))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const load = (setting?: string) => loadEncryptionKeys(randomBytes, { setting, folder })[0]
+const load = (setting?: string) => readEncryptionKeys({ setting, folder })[0]
 
 test('is made once beside the embedded database, for its owner only, and read ever after', () => {
-  const first = load()!
+  const [first] = makeEncryptionKey(randomBytes, folder) as [Buffer]
   expect(first).toHaveLength(32)
   expect(readdirSync(folder)).toEqual(['encryption.key'])
   expect(statSync(encryptionKeyFile(folder)).mode & 0o777).toBe(0o600)
@@ -29,9 +29,14 @@ test('that is there already is never written over by a process that starts at th
     if (drawn++ === 0) writeFileSync(encryptionKeyFile(folder), `${theirs}\n`, { mode: 0o600 })
     return randomBytes(size)
   }
-  const [key] = loadEncryptionKeys(random, { setting: undefined, folder })
+  const [key] = makeEncryptionKey(random, folder)
   expect(key!.toString('base64')).toBe(theirs)
   expect(readdirSync(folder)).toEqual(['encryption.key'])
+})
+
+test('is never made by reading it', () => {
+  expect(load()).toBeUndefined()
+  expect(readdirSync(folder)).toEqual([])
 })
 
 test('that is set is used, and no file is made', () => {
@@ -46,13 +51,11 @@ test('may be several while one is replaced: by commas in the setting, one a line
   const texts = keys.map((key) => key.toString('base64'))
   writeFileSync(encryptionKeyFile(folder), `${texts.join('\n')}\n`)
   for (const setting of [undefined, texts.join(','), texts.join(', ')])
-    expect(loadEncryptionKeys(randomBytes, { setting, folder }).map((key) => key.toString('base64'))).toEqual(
-      texts,
-    )
+    expect(readEncryptionKeys({ setting, folder }).map((key) => key.toString('base64'))).toEqual(texts)
 })
 
-test('is not made up for PostgreSQL, whose processes share no folder', () => {
-  expect(loadEncryptionKeys(randomBytes, { setting: undefined, folder: undefined })).toEqual([])
+test('is not looked for in a folder with PostgreSQL, whose processes share none', () => {
+  expect(readEncryptionKeys({ setting: undefined, folder: undefined })).toEqual([])
 })
 
 test.each([

@@ -6,6 +6,7 @@ import {
   linkSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +14,11 @@ import { KEY_BYTES } from './encryption.ts'
 import type { RandomBytes } from './secrets.ts'
 import { StartFailure } from './start-failure.ts'
 
-/** Beside the embedded database, so that it starts with nothing set. Whoever backs up the one must back up the other. */
+/** Beside the embedded database, so that the service starts with nothing set. */
 const FILE = 'encryption.key'
+
+/** The one advice about the key. The settings, the command line, the README and the guides repeat this sentence. */
+export const KEY_ADVICE = 'Keep a copy of the encryption key, apart from the backups of the store.'
 
 export const encryptionKeyFile = (folder: string): string => join(folder, FILE)
 
@@ -31,24 +35,48 @@ export function parseKeys(text: string): Buffer[] | null {
   return keys.every((key) => key !== null) ? keys : null
 }
 
-interface Where {
+export interface KeyPlace {
   /** JETON_ENCRYPTION_KEY. */
   readonly setting: string | undefined
   /** Folder of the embedded database; undefined with PostgreSQL, whose processes may run on many machines. */
   readonly folder: string | undefined
 }
 
-/** The keys that the settings name, or those of the embedded store, made now if there is none; empty where it must be set. */
-export function loadEncryptionKeys(random: RandomBytes, { setting, folder }: Where): readonly Buffer[] {
+/** The keys of the setting, else those of the key file; empty where there is neither. Never writes. */
+export function readEncryptionKeys({ setting, folder }: KeyPlace): readonly Buffer[] {
   if (setting !== undefined) return parseKeys(setting)!
   if (folder === undefined) return []
   const file = encryptionKeyFile(folder)
-  if (!existsSync(file)) makeFile(file, random)
+  if (!existsSync(file)) return []
   const keys = parseKeys(readKeyFile(file).trim())
   if (keys) return keys
   throw new StartFailure(
     `${file} does not hold 32 bytes in base64. Put the right file back; without it stored webhook secrets cannot be read.`,
   )
+}
+
+/** Makes the key file, or reads the one that another process has made in the meantime. */
+export function makeEncryptionKey(random: RandomBytes, folder: string): readonly Buffer[] {
+  makeFile(encryptionKeyFile(folder), random)
+  return readEncryptionKeys({ setting: undefined, folder })
+}
+
+const NOT_OWNER = 0o077
+
+/** The mode of the key file where others than its owner can read or write it, else undefined. */
+export function openModeOf(file: string): string | undefined {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+  return mode & NOT_OWNER ? (mode & 0o777).toString(8) : undefined
+}
+
+/** Closes the key file to others; false where it is not ours to change. */
+export function closeToOthers(file: string): boolean {
+  try {
+    chmodSync(file, 0o600)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readKeyFile(file: string): string {

@@ -28,7 +28,10 @@ export function readableLine(json: string): string {
     ...rest
   } = JSON.parse(json)
   const head = `${clockTime(time)}  `
-  if (method) return plainText(`${head}${method} ${url}  ${status}  ${ms} ms${who ? `  ${who}` : ''}`)
+  if (method)
+    return plainText(
+      `${head}${method} ${url}  ${status}  ${ms} ms${who ? `  ${who}` : ''}${rest.reason ? `  ${rest.reason}` : ''}`,
+    )
   const extras = Object.entries(rest).map(
     ([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )

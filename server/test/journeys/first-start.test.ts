@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sampleKeyIn } from '../binary.ts'
 import { jetonProcess, newFolder, spawnJeton } from '../command-line.ts'
 
 let folder: string
@@ -40,14 +41,14 @@ test('the command line works at once on the machine of the first start, with not
 })
 
 test('what the service printed can be typed', async () => {
-  const [, appId, appToken] = /API key\s+(\S+)\s+(jta_\S+)/.exec(printed)!
+  const { appId, appToken } = sampleKeyIn(printed)
   const issued = await typed(
     'token',
     'issue',
     '--app-id',
-    appId!,
+    appId,
     '--app-token',
-    appToken!,
+    appToken,
     '--scope',
     'loyalties rewards',
     '--json',
@@ -59,9 +60,9 @@ test('what the service printed can be typed', async () => {
     'introspect',
     JSON.parse(issued.out).access_token,
     '--app-id',
-    appId!,
+    appId,
     '--app-token',
-    appToken!,
+    appToken,
   )
   expect(introspected).toMatchObject({ code: 4, err: expect.stringContaining('blocked') })
 })

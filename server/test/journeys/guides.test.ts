@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BINARY, makeHome, serveBinary } from '../binary.ts'
+import { BINARY, makeHome, sampleKeyIn, serveBinary } from '../binary.ts'
 import { type Document, ROOT, readDocuments } from '../documents.ts'
 import { freePort } from '../free-port.ts'
 import { type Block, blocksOf, filesOf, MARKER, promisedStatuses, scriptOf, strayCommands } from '../guide.ts'
@@ -40,8 +40,8 @@ async function runAsReader(guide: Document, blocks: readonly Block[]): Promise<R
   onTestFinished(() => home.remove())
   const server = await serveBinary({ home: home.folder })
   onTestFinished(async () => void (await server.stop()))
-  const [, appId, appToken] = await server.printed(/API key\s+(\S+)\s+(jta_\S+)/)
   await server.printed(/Ctrl-C/)
+  const { appId, appToken } = sampleKeyIn(server.stdout())
   const addresses = await otherAddresses(new URL(server.url).port)
   const replaced = (text: string) =>
     Object.entries({ ...addresses.map, '127.0.0.1:8080': new URL(server.url).host }).reduce(

@@ -1,7 +1,9 @@
 import { chownSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StoreUnavailable } from '../../src/platform/database/index.ts'
+import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts'
 import { makeAuthority } from '../certificates.ts'
 import { jetonProcess, newFolder } from '../command-line.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
@@ -13,6 +15,15 @@ let server: PostgresServer
 let folder: string
 let authorityFile: string
 
+/** Puts a certificate where the server finds it; `restart` or a reload makes it use it. */
+function install(wanted: Parameters<typeof authority.issue>[0]): void {
+  const { cert, key } = authority.issue(wanted)
+  for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+    writeFileSync(join(server.data, name), text, { mode: 0o600 })
+    if (process.getuid?.() === 0) chownSync(join(server.data, name), NOBODY, NOBODY)
+  }
+}
+
 /** A PostgreSQL with a certificate for `localhost`, a role that is no superuser, and a database that belongs to it. */
 beforeAll(async () => {
   folder = newFolder('tls')
@@ -22,12 +33,7 @@ beforeAll(async () => {
   const sql = postgres(server.url(), { max: 1 })
   await sql.unsafe(`create role jeton_app login password 'letters-and-digits'`)
   await sql.unsafe('create database jeton_app owner jeton_app')
-  const data = String((await sql.unsafe('show data_directory'))[0]!.data_directory)
-  const { cert, key } = authority.issue({ names: ['localhost'] })
-  for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
-    writeFileSync(join(data, name), text, { mode: 0o600 })
-    if (process.getuid?.() === 0) chownSync(join(data, name), NOBODY, NOBODY)
-  }
+  install({ names: ['localhost'] })
   await sql.unsafe('alter system set ssl = on')
   await sql.end()
   await server.restart()
@@ -63,4 +69,72 @@ test('and refuses one that nobody vouches for, in a line that says what to set',
   expect(err).toContain('TLS failed, unable to verify the first certificate.')
   expect(err).toContain('NODE_EXTRA_CA_CERTS')
   expect(err).not.toContain('letters-and-digits')
+})
+
+describe('which certificate is good for which host', () => {
+  /** Asks it for its certificate over a connection of its own, so that only what is installed counts. */
+  async function connect(host: string, mode: string, rootCertificate = authorityFile): Promise<string> {
+    const url = `postgres://jeton_app:letters-and-digits@${host}:${server.port}/jeton_app?sslmode=${mode}`
+    const db = await openPostgres(`${url}&sslrootcert=${encodeURIComponent(rootCertificate)}`, 2)
+    try {
+      const [row] = await db.runSql((q) =>
+        q.send<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
+      )
+      return row!.ssl ? 'encrypted' : 'plain'
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+      return error.message.replace(/^PostgreSQL: TLS failed, /, '')
+    } finally {
+      await db.close()
+    }
+  }
+
+  async function use(wanted: Parameters<typeof install>[0]): Promise<void> {
+    install(wanted)
+    await server.restart()
+  }
+
+  test('a name is not good for an address', async () => {
+    await use({ names: ['localhost'] })
+    expect(await connect('localhost', 'verify-full')).toBe('encrypted')
+    const refused = 'the certificate is for DNS:localhost, not for 127.0.0.1'
+    expect(await connect('127.0.0.1', 'verify-full')).toBe(refused)
+    expect(await connect('127.0.0.1', 'verify-ca')).toBe('encrypted')
+    expect(await connect('127.0.0.1', 'require')).toBe('encrypted')
+  })
+
+  test('an address is good for itself, and not for a name', async () => {
+    await use({ names: ['127.0.0.1'] })
+    expect(await connect('127.0.0.1', 'verify-full')).toBe('encrypted')
+    expect(await connect('localhost', 'verify-full')).toBe(
+      'the certificate is for IP Address:127.0.0.1, not for localhost',
+    )
+  })
+
+  test('another host is refused by verify-full alone, another authority also by verify-ca and require', async () => {
+    await use({ names: ['other.example'] })
+    expect(await connect('localhost', 'verify-full')).toContain('not for localhost')
+    expect(await connect('localhost', 'verify-ca')).toBe('encrypted')
+    const other = join(folder, 'other.pem')
+    writeFileSync(other, makeAuthority('Another authority').cert)
+    for (const mode of ['verify-full', 'verify-ca', 'require'])
+      expect(await connect('localhost', mode, other)).toContain('unable to verify the first certificate')
+    expect(await connect('localhost', 'disable', other)).toBe('plain')
+  })
+
+  test('the common name counts where there is no alternative name', async () => {
+    await use({ names: [], commonName: 'localhost' })
+    expect(await connect('localhost', 'verify-full')).toBe('encrypted')
+    expect(await connect('127.0.0.1', 'verify-full')).toContain('not for 127.0.0.1')
+  })
+
+  test.each([
+    ['sslmode=verify_full', /sslmode="verify_full" is none of: disable, allow/],
+    ['ssl=true', /ssl is not known; write sslmode=/],
+    ['sslmode=verify-ca&sslrootcert=/nowhere/ca.pem', /cannot read \/nowhere\/ca\.pem \(ENOENT\)/],
+  ])('?%s is refused in one line with exit code 78', async (query, line) => {
+    const { code, err } = await migrate(`?${query}`)
+    expect(code).toBe(78)
+    expect(err.trim().split('\n')).toEqual([expect.stringMatching(line)])
+  })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { makeHome, runBinary, serveBinary } from '../binary.ts'
+import { makeHome, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
 import { freePort } from '../free-port.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -67,7 +67,7 @@ describe('beside a server as people start it', () => {
   test.each(receivers)(
     'the three journeys lead where they say, typed as they stand: %s',
     async (receiver) => {
-      const [, APP_ID = '', APP_TOKEN = ''] = /API key +(\S+) +(jta_\S+)/.exec(server.stdout())!
+      const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
       const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
       expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
       expect(journeys).toHaveLength(3)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCampaign } from '../../src/features/campaigns/index.ts'
 import { createVault } from '../../src/platform/encryption.ts'
-import { loadEncryptionKeys } from '../../src/platform/encryption-key.ts'
+import { readEncryptionKeys } from '../../src/platform/encryption-key.ts'
 import { randomBytes } from '../../src/platform/secrets.ts'
 import { capturedLog } from '../captured-log.ts'
 import { jeton } from '../command-line.ts'
@@ -545,7 +545,7 @@ eachEngine((engine) => {
         expect(bytes).toContain(id)
         for (const plain of ['whsec_', secret.slice(6), readFileSync(file, 'utf8').trim()])
           expect(bytes).not.toContain(plain)
-        const [key] = loadEncryptionKeys(randomBytes, { setting: undefined, folder })
+        const [key] = readEncryptionKeys({ setting: undefined, folder })
         const db = await store.open()
         const row = JSON.parse((await everythingIn(db)).destinations![0]!)
         expect(

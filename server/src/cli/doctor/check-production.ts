@@ -1,6 +1,7 @@
 import { SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { addressMatcher, parseRange } from '../../platform/addresses.ts'
 import type { Config, Environment } from '../../platform/config/index.ts'
+import { KEY_ADVICE } from '../../platform/encryption-key.ts'
 import { type Finding, failed, unknown, unlessDefault, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
 
@@ -92,7 +93,7 @@ function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
 const backup = (): Finding =>
   unknown(
     'backup',
-    'not checked: Jeton cannot see your backups. Restore one once, and keep the encryption key apart from it',
+    `not checked: Jeton cannot see your backups. Restore one once. ${KEY_ADVICE}`,
     'jeton backup jeton-$(date +%F).backup',
   )
 

@@ -1,6 +1,7 @@
 import { mayMakeFirst, SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { listOperatorNames } from '../../features/operators/index.ts'
 import { hasProjectNamed } from '../../features/projects/index.ts'
+import { listNeededKeyIds } from '../../features/webhooks/index.ts'
 import type { Config } from '../../platform/config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { explainFailure } from '../exit.ts'
@@ -16,6 +17,8 @@ export interface StoreExamined {
   readonly operators: readonly string[]
   /** Whether the project of the first start is there. */
   readonly hasSample: boolean
+  /** Ids of the encryption keys that stored secrets need; undefined where the store could not be read. */
+  readonly neededKeys: readonly string[] | undefined
 }
 
 const OLDEST_POSTGRES = 15
@@ -42,6 +45,7 @@ export async function checkStore(config: Config, { now, production }: StoreOptio
       isSeen: false,
       operators: [],
       hasSample: false,
+      neededKeys: [],
     }
   try {
     const db = await openExisting(config)
@@ -52,6 +56,7 @@ export async function checkStore(config: Config, { now, production }: StoreOptio
       isSeen: false,
       operators: [],
       hasSample: false,
+      neededKeys: undefined,
     }
   }
 }
@@ -83,9 +88,10 @@ async function examine(config: Config, db: Database, now: () => number): Promise
   const isEmpty = applied.includes('0001-foundation')
   const operators = isEmpty ? [] : await listOperatorNames(db)
   const hasSample = !isEmpty && (await hasProjectNamed(db, SAMPLE_PROJECT))
+  const neededKeys = applied.includes('0003-events') ? [] : await listNeededKeyIds(db)
   return {
     findings: [...findings, operatorFinding(config, operators.length)],
-    ...{ isSeen: true, operators, hasSample },
+    ...{ isSeen: true, operators, hasSample, neededKeys },
   }
 }
 

@@ -60,21 +60,33 @@ describe('what is wrong is found', () => {
     mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
     expect((await examine(env)).of('encryption')).toMatchObject({ result: 'ok' })
     const file = join(env.JETON_DATA_DIR, 'encryption.key')
-    writeFileSync(file, 'x', { mode: 0o644 })
+    writeFileSync(file, Buffer.alloc(32).toString('base64'))
     chmodSync(file, 0o644)
     expect((await examine(env)).of('encryption')).toMatchObject({ result: 'failed', do: `chmod 600 ${file}` })
     chmodSync(file, 0o600)
     expect((await examine(env)).of('encryption')).toMatchObject({ result: 'ok' })
   })
 
+  test('a key file that holds no key', async () => {
+    const env = settings()
+    mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
+    writeFileSync(join(env.JETON_DATA_DIR, 'encryption.key'), 'x', { mode: 0o600 })
+    expect((await examine(env)).of('encryption')).toMatchObject({
+      result: 'failed',
+      says: expect.stringContaining('does not hold 32 bytes'),
+    })
+  })
+
   test('PostgreSQL without an encryption key: worth a warning, and a failure in production', () => {
     const env = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
     const key = Buffer.alloc(32).toString('base64')
+    const check = (more: Record<string, string>, production: boolean, needed?: string[]) =>
+      checkEncryption(readConfig({ ...env, ...more }), { production, needed })
     const lacking = { says: expect.stringContaining('webhooks cannot be created') }
-    expect(checkEncryption(readConfig(env), false)).toMatchObject({ result: 'warning', ...lacking })
-    expect(checkEncryption(readConfig(env), true)).toMatchObject({ result: 'failed', ...lacking })
-    const set = checkEncryption(readConfig({ ...env, JETON_ENCRYPTION_KEY: key }), true)
-    expect(set).toEqual({ name: 'encryption', result: 'ok', says: 'the key is set' })
+    expect(check({}, false, [])).toMatchObject({ result: 'warning', ...lacking })
+    expect(check({}, true, [])).toMatchObject({ result: 'failed', ...lacking })
+    expect(check({}, true)).toMatchObject({ result: 'unseen', says: expect.stringContaining('unknown') })
+    expect(check({ JETON_ENCRYPTION_KEY: key }, true, [])).toMatchObject({ result: 'ok' })
   })
 
   test('a wrong setting, without looking further', async () => {

@@ -38,7 +38,7 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
   const { config, finding } = settingsOf(io)
   if (!config) return [finding, checkProfile(io.env)]
   const store = await checkStore(config, { now: io.now, production })
-  const encryption = checkEncryption(config, production)
+  const encryption = checkEncryption(config, { production, needed: store.neededKeys })
   const seen = (found: Finding, setting: string) =>
     production ? unlessDefault(found, io.env, [setting]) : found
   return [

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { keyIdIn } from '../../platform/encryption.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { EventTables } from '../events/index.ts'
 
@@ -146,6 +147,30 @@ export async function listDestinationsAfter(
       ]),
     )
   return query.selectAll().orderBy('project_id').orderBy('id').limit(100).execute()
+}
+
+/** `v1.`, the eight digits of a key id, and the dot behind it: all of a sealed value that names its key. */
+const KEY_ID_END = 12
+
+/** Ids of the encryption keys that stored secrets and header values need. */
+export async function listNeededKeyIds(reader: Reader): Promise<string[]> {
+  const rows = await reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .select([
+      sql<string>`substr(secret, 1, ${sql.lit(KEY_ID_END)})`.as('secret'),
+      sql<string | null>`substr(previous_secret, 1, ${sql.lit(KEY_ID_END)})`.as('previous'),
+      'headers',
+    ])
+    .distinct()
+    .where('deleted_at', 'is', null)
+    .execute()
+  const sealed = rows.flatMap(({ secret, previous, headers }) => [
+    secret,
+    previous ?? '',
+    ...Object.values(JSON.parse(headers) as Record<string, string>),
+  ])
+  return [...new Set(sealed.map(keyIdIn))].filter((id) => id !== undefined).sort()
 }
 
 /** Enabled lately, with what was held still to be made due. */

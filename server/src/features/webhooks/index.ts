@@ -10,6 +10,7 @@ export {
   finishRelease,
   forgetPreviousSecrets,
   forgetSkips,
+  listNeededKeyIds,
   listReleased,
   markDestinationsDeleted,
 } from './destination.store.ts'

@@ -74,6 +74,7 @@ const TABLE: Record<SettingName, Row> = {
       'postgresql://h/db',
       'postgres://u:p@a:5432,b:5432/db',
       'postgres://h/db?sslmode=require',
+      'postgres://h/db?sslmode=verify-full&sslrootcert=/etc/ssl/db-ca.pem',
     ].map((url) => [url, url]),
     invalid: ['mysql://h/db', 'postgres://h', 'postgres:///db', 'h/db', 'postgres://h/db /x'],
   },

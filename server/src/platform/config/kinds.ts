@@ -77,7 +77,7 @@ export const webAddress: Kind<string> = {
 export const databaseAddress: Kind<string> = {
   name: 'postgres:// address',
   parse: (value) =>
-    /^postgres(ql)?:\/\/[^\s/]+\/[^\s/]+$/.test(value)
+    /^postgres(ql)?:\/\/[^\s/]+\/[^\s/?]+(\?\S*)?$/.test(value)
       ? value
       : fail(
           'it must look like postgres://user:password@host:5432/database. Leave it unset for the embedded SQLite.',

@@ -1,3 +1,4 @@
+import { KEY_ADVICE } from '../encryption-key.ts'
 import { LOG_LEVELS } from '../log.ts'
 import {
   choice,
@@ -70,7 +71,7 @@ export const SETTINGS = {
   JETON_ENCRYPTION_KEY: optional({
     kind: encryptionKey,
     secret: true,
-    says: 'Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. While it is replaced, the new key, a comma, the old one: the first encrypts, all of them decrypt. Unset: with SQLite the file `encryption.key` in `JETON_DATA_DIR`, made at the first start; with PostgreSQL webhooks cannot be created until it is set.',
+    says: `Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. While it is replaced, the new key, a comma, the old one: the first encrypts, all of them decrypt. Unset: with SQLite the file \`encryption.key\` in \`JETON_DATA_DIR\`, made at the first start; with PostgreSQL webhooks cannot be created until it is set. A store that holds encrypted secrets does not start without a key. ${KEY_ADVICE}`,
   }),
   JETON_MANAGEMENT_ID: optional({
     kind: text({

@@ -84,7 +84,7 @@ export interface PostgresDatabase extends Engine {
 
 export type Database = SqliteDatabase | PostgresDatabase
 
-export { StoreUnavailable } from '../store-unavailable.ts'
+export { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
 
 /** A unique index refused a row. The transaction is lost on PostgreSQL, so it is given up on both engines. */
 export class UniqueConflict extends Error {

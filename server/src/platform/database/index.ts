@@ -12,7 +12,7 @@ export type {
   Transaction,
   WakeRelay,
 } from './database.ts'
-export { StoreUnavailable, UniqueConflict } from './database.ts'
+export { StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
 export { measured } from './measured.ts'
 export {
   type ColumnTypes,
@@ -21,10 +21,12 @@ export {
   migrate,
   migrateIn,
   migrationsIn,
+  planMigrations,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export { BY_KEY, byKey } from './postgres/by-key.ts'
 export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
+export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export {
   type Column,

@@ -2,7 +2,11 @@ import type { Metrics } from '../metrics.ts'
 import { type Database, StoreUnavailable } from './database.ts'
 
 /** The same database, which counts and times what it is asked to do. */
-export function measured<D extends Database>(db: D, metrics: Metrics): D {
+export function measured<D extends Database>(
+  db: D,
+  metrics: Metrics,
+  onUnavailable: (error: StoreUnavailable) => void = () => undefined,
+): D {
   const durations = metrics.histogram(
     'jeton_store_transaction_duration_seconds',
     'Transactions of the store by kind, waiting for their turn included.',
@@ -17,7 +21,10 @@ export function measured<D extends Database>(db: D, metrics: Metrics): D {
     try {
       return await work()
     } catch (error) {
-      if (error instanceof StoreUnavailable) unavailable.add()
+      if (error instanceof StoreUnavailable) {
+        unavailable.add()
+        onUnavailable(error)
+      }
       throw error
     } finally {
       durations({ kind }).observe((performance.now() - start) / 1000)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { fail, idsIn, insert, THINGS } from '../../../test/things.ts'
-import { type Database, type Migration, migrate } from './index.ts'
+import { type Database, type Migration, migrate, planMigrations } from './index.ts'
 
 const table = (name: string, more: Partial<Migration> = {}): Migration => ({
   name,
@@ -79,7 +79,7 @@ eachEngine((engine) => {
 
     test('as a plan tells what would be done and changes nothing', async () => {
       const db = await engine.open()
-      const plan = await migrate(db, { migrations: [THINGS], program: '1.0.0', plan: true })
+      const plan = await planMigrations(db, { migrations: [THINGS], program: '1.0.0' })
       expect(plan).toEqual({ applied: ['0001-things'], total: 1 })
       expect(await tablesOf(db)).toEqual([])
     })
@@ -96,9 +96,10 @@ eachEngine((engine) => {
       await migrate(db, { migrations: newer('2.0.0'), program: '2.0.0' })
       const before = await tablesOf(db)
       const old = migrate(db, { migrations: [THINGS, table('0003-own')], program: '1.9.9' })
-      await expect(old).rejects.toThrow(
-        'This store needs Jeton 2.0.0 or newer; this is 1.9.9. Nothing was changed. Start the newer version.',
-      )
+      const refused =
+        'This store needs Jeton 2.0.0 or newer; this is 1.9.9. Nothing was changed. Start the newer version.'
+      await expect(old).rejects.toThrow(refused)
+      await expect(planMigrations(db, { migrations: [THINGS], program: '1.9.9' })).rejects.toThrow(refused)
       expect(await tablesOf(db)).toEqual(before)
     })
 

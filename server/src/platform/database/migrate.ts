@@ -65,24 +65,21 @@ async function prepare(tx: Transaction, engine: Database['engine']): Promise<voi
     .execute()
 }
 
-async function oldestProgramOf(tx: Transaction): Promise<string> {
-  const store = await tx.read<MigrationTables>().selectFrom('jeton_store').selectAll().executeTakeFirst()
+async function oldestProgramOf(reader: Reader): Promise<string> {
+  const store = await reader.read<MigrationTables>().selectFrom('jeton_store').selectAll().executeTakeFirst()
   return store?.oldest_program ?? '0.0.0'
 }
 
-async function refuseIfTooOld(tx: Transaction, program: string): Promise<void> {
-  const oldest = await oldestProgramOf(tx)
+async function refuseIfTooOld(reader: Reader, program: string): Promise<void> {
+  const oldest = await oldestProgramOf(reader)
   if (asNumber(program) < asNumber(oldest))
     throw new StartFailure(
       `This store needs Jeton ${oldest} or newer; this is ${program}. Nothing was changed. Start the newer version.`,
     )
 }
 
-async function pendingIn(tx: Transaction, migrations: readonly Migration[]): Promise<Migration[]> {
-  const rows = await tx.read<MigrationTables>().selectFrom('jeton_migrations').select('name').execute()
-  const done = new Set(rows.map((row) => row.name))
-  return migrations.filter((migration) => !done.has(migration.name))
-}
+const missingFrom = (migrations: readonly Migration[], done: readonly string[]): Migration[] =>
+  migrations.filter(({ name }) => !done.includes(name))
 
 async function apply(tx: Transaction, migration: Migration, types: ColumnTypes): Promise<void> {
   const db = tx.write<MigrationTables>()
@@ -114,41 +111,37 @@ interface MigrateOptions {
 export async function migrateIn(
   tx: Transaction,
   engine: Database['engine'],
-  { migrations, program, plan = false }: MigrateOptions & { plan?: boolean },
+  { migrations, program }: MigrateOptions,
 ): Promise<string[]> {
   const types: ColumnTypes = { bytes: engine === 'sqlite' ? 'blob' : 'bytea' }
   await prepare(tx, engine)
   await refuseIfTooOld(tx, program)
-  const pending = await pendingIn(tx, migrations)
-  if (!plan) for (const migration of pending) await apply(tx, migration, types)
+  const pending = missingFrom(migrations, await appliedIn(tx))
+  for (const migration of pending) await apply(tx, migration, types)
   return pending.map((migration) => migration.name)
 }
 
 /**
  * Brings the store up to date, in one transaction under one lock: of ten processes that start together one migrates
- * and nine find it done, and a failure changes nothing. With `plan` nothing is kept: it says what would be done.
+ * and nine find it done, and a failure changes nothing.
  */
-export async function migrate(
-  db: Database,
-  options: MigrateOptions & { readonly plan?: boolean },
-): Promise<MigrationReport> {
-  class Planned extends Error {}
-  let applied: readonly string[] = []
-  try {
-    const work = async (tx: Transaction) => {
-      applied = await migrateIn(tx, db.engine, options)
-      if (options.plan) throw new Planned()
-    }
-    await db.transaction(work, { patient: true })
-  } catch (error) {
-    if (!(error instanceof Planned)) throw error
-  }
+export async function migrate(db: Database, options: MigrateOptions): Promise<MigrationReport> {
+  const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { patient: true })
   return { applied, total: options.migrations.length }
 }
 
-/** What the store was brought up to; undefined where it is no store of ours. */
-export async function migrationsIn(reader: Reader): Promise<string[] | undefined> {
-  if (!(await tableNames(reader)).has('jeton_migrations')) return undefined
+/** What `migrate` would apply. Only reads, so it also works on a store that cannot be written. */
+export async function planMigrations(
+  reader: Reader,
+  { migrations, program }: MigrateOptions,
+): Promise<MigrationReport> {
+  const done = await migrationsIn(reader)
+  if (done) await refuseIfTooOld(reader, program)
+  const applied = missingFrom(migrations, done ?? []).map(({ name }) => name)
+  return { applied, total: migrations.length }
+}
+
+async function appliedIn(reader: Reader): Promise<string[]> {
   const rows = await reader
     .read<MigrationTables>()
     .selectFrom('jeton_migrations')
@@ -157,6 +150,10 @@ export async function migrationsIn(reader: Reader): Promise<string[] | undefined
     .execute()
   return rows.map(({ name }) => name)
 }
+
+/** What the store was brought up to; undefined where it is no store of ours. */
+export const migrationsIn = async (reader: Reader): Promise<string[] | undefined> =>
+  (await tableNames(reader)).has('jeton_migrations') ? appliedIn(reader) : undefined
 
 /** The tables that this file keeps. */
 export const MIGRATION_TABLES: readonly (keyof MigrationTables)[] = ['jeton_migrations', 'jeton_store']

@@ -7,6 +7,8 @@ interface Where {
   readonly url: string | undefined
   readonly pool: number
   readonly folder: string
+  /** Opened to be looked at: no folder is made, and no mode of a file is changed. */
+  readonly inspect?: boolean
 }
 
 interface Deps {
@@ -20,7 +22,7 @@ const PAUSE_MS = 2_000
 
 /** Opens the store that the settings name, or says in one line why it cannot be had. */
 export async function openDatabase(deps: Deps, where: Where): Promise<Database> {
-  if (where.url === undefined) return openSqlite(deps, where.folder)
+  if (where.url === undefined) return openSqlite(deps, where)
   // Loaded only where it is used: the driver is 10 MB that an embedded store does not need.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
   const db = await openPostgres(where.url, where.pool)

@@ -77,5 +77,7 @@ declare module 'fastify' {
     apiKey: { readonly name: string; readonly app_id: string }
     /** For the line in a terminal: the key's name and the scope, say. Never a secret. */
     note: string | undefined
+    /** Why it is answered with 503, for the log. */
+    reason: string | undefined
   }
 }

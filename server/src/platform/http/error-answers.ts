@@ -3,7 +3,7 @@ import type { FastifyError } from 'fastify'
 import type { ErrorKey } from '../../contract/error-keys.ts'
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
-import { StoreUnavailable } from '../store-unavailable.ts'
+import { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
 import type { CallerAddress } from './caller-address.ts'
 import { explainValidation } from './explain-validation.ts'
 
@@ -24,6 +24,8 @@ export interface Told {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly caller: CallerAddress
+  /** Why it is answered with 503, for the log. */
+  reason: string | undefined
   /** Where Node read it: whether all of it has come. */
   readonly raw: { readonly complete?: boolean }
 }
@@ -74,9 +76,11 @@ function fromFramework(error: FastifyError, { raw }: Told, { oauth = false }: Te
   }
 }
 
-export const unavailable = (): Problem =>
+export const unavailable = (
+  message = 'Jeton cannot confirm the state of keys and does not guess.',
+): Problem =>
   new Problem('temporarily_unavailable', {
-    message: 'Jeton cannot confirm the state of keys and does not guess.',
+    message,
     details: 'Try again in 5 s.',
     headers: { 'retry-after': '5' },
   })
@@ -84,6 +88,7 @@ export const unavailable = (): Problem =>
 /** Whatever was thrown, as the Problem to answer with; undefined is a bug of ours. */
 export function problemOf(error: unknown, request: Told, telling: Telling): Problem | undefined {
   if (error instanceof Problem) return error
+  if (error instanceof StoreNotWritable) return unavailable(`Jeton cannot store anything: ${error.why}.`)
   if (error instanceof StoreUnavailable) return unavailable()
   const failure = error as FastifyError
   if (failure.validation?.[0])

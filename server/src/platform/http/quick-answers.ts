@@ -88,6 +88,7 @@ export interface Recorded {
   readonly url: string
   readonly caller: CallerAddress
   readonly note: string | undefined
+  readonly reason: string | undefined
 }
 
 type Handler = (raw: IncomingMessage, response: ServerResponse) => void
@@ -203,6 +204,7 @@ class Exchange implements Asked, Told {
   caller = NOBODY
   body: Form | undefined = undefined
   note: string | undefined = undefined
+  reason: string | undefined = undefined
 
   constructor(arrival: Arrival) {
     this.#arrival = arrival
@@ -249,7 +251,7 @@ class Exchange implements Asked, Told {
 
   #record(status: number): void {
     const { lane, began } = this.#arrival
-    const { id, method, url, caller, note } = this
-    lane.record({ status, ms: performance.now() - began, id, method, url, caller, note })
+    const { id, method, url, caller, note, reason } = this
+    lane.record({ status, ms: performance.now() - began, id, method, url, caller, note, reason })
   }
 }

@@ -155,14 +155,14 @@ export function createRouteHooks(deps: HookDeps) {
 
   function end(record: (answer: Recorded) => void) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      const { id, method, url, caller, note } = request
-      record({ status: reply.statusCode, ms: reply.elapsedTime, id, method, url, caller, note })
+      const { id, method, url, caller, note, reason } = request
+      record({ status: reply.statusCode, ms: reply.elapsedTime, id, method, url, caller, note, reason })
       done()
     }
   }
 
   function logAnswer(
-    { status, ms, id, method, url, caller, note }: Recorded,
+    { status, ms, id, method, url, caller, note, reason }: Recorded,
     level: 'info' | 'debug' | 'error',
   ): void {
     const answer = {
@@ -173,6 +173,7 @@ export function createRouteHooks(deps: HookDeps) {
       request_id: id,
       address: caller.plain,
       who: note,
+      reason,
     }
     deps.log[level](answer, 'request')
   }

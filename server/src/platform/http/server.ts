@@ -126,6 +126,7 @@ export function createHttp(deps: HttpDeps): Http {
     const problem = problemOf(error, request, telling)
     if (!problem) deps.log.error({ err: error, request_id: request.id }, 'bug')
     const shown = problem ?? bug()
+    if (shown.status === 503) request.reason = (error as Error).message
     if (shown.status === 401 || shown.status === 403 || shown.status === 429) deps.onRefusal(request, shown)
     return problemAnswer(shown, request, telling, deps.publicUrl())
   }
@@ -197,6 +198,7 @@ export function createHttp(deps: HttpDeps): Http {
 function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): void {
   app.decorateRequest('note', undefined)
   app.decorateRequest('rule', undefined)
+  app.decorateRequest('reason', undefined)
   app.decorateRequest('takes', 'json')
   app.decorateRequest('actor', null as never)
   app.decorateRequest('projectId', '')

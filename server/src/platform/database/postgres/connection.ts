@@ -44,6 +44,7 @@ const connectDriver = (host: Host, { onclose, onnotify, hosts }: DriverOptions):
     // standby, and it takes addresses of IPv6 apart at their colons.
     host: [host.host],
     port: [host.port],
+    ssl: host.tls,
     max: 1,
     onclose,
     onnotify,

@@ -1,4 +1,4 @@
-import { StoreUnavailable, UniqueConflict } from '../database.ts'
+import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 
 /** Names that `postgres` and Node give to a connection that is not there. */
 const NO_CONNECTION = new Set([
@@ -26,6 +26,12 @@ const NO_TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
  */
 const UNAVAILABLE = /^(08|28|3D|53|57|58)|^(25006|25P03|55P03)$/
 
+/** Of these the ones that concern writes alone. */
+const NOT_WRITABLE: Record<string, StoreNotWritable['why']> = {
+  '25006': 'the store is read-only',
+  '53100': 'the disk is full',
+}
+
 const DEADLOCK = new Set(['40P01', '40001'])
 
 export const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
@@ -44,12 +50,15 @@ export const isWorthRepeating = (error: unknown): boolean => DEADLOCK.has(codeOf
 export function translate(error: unknown): unknown {
   const code = codeOf(error)
   if (code === '23505') return new UniqueConflict((error as Error).message)
-  if (NO_TLS.test(code))
-    return new StoreUnavailable(
-      // What Node adds after the semicolon is about its own options.
-      `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}. A private authority is named by NODE_EXTRA_CA_CERTS`,
-      { cause: error },
-    )
+  if (NO_TLS.test(code)) {
+    // What Node adds after the semicolon is about its own options.
+    const why = `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}`
+    const isName = code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    const remedy = isName ? '' : '. A private authority is named by sslrootcert or NODE_EXTRA_CA_CERTS'
+    return new StoreUnavailable(why + remedy, { cause: error })
+  }
+  const why = NOT_WRITABLE[code]
+  if (why) return new StoreNotWritable(`PostgreSQL: ${(error as Error).message}`, why, { cause: error })
   if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
     return new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
   return error

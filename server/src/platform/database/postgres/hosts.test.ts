@@ -11,13 +11,15 @@ test('an address may name several hosts, with passwords and ports of every shape
   expect(named('postgres://u:p@a:5433,b/jeton?sslmode=require')).toEqual(['a 5433', 'b 5432'])
   expect(named('postgresql://u:p,@x:1@db.example:6000/jeton')).toEqual(['db.example 6000'])
   expect(named('postgres://[::1]:5433,[2001:db8::2]/jeton')).toEqual(['::1 5433', '2001:db8::2 5432'])
-  for (const { url } of hostsIn('postgres://u:p,@x@a:1,b:2/jeton?sslmode=require')) {
-    expect([url.username, url.password, url.pathname, url.search]).toEqual([
+  const address = 'postgres://u:p,@x@a:1,b:2/jeton?sslmode=require&options=-c+geqo=off'
+  for (const { url, tls } of hostsIn(address)) {
+    expect([url.username, url.password, url.pathname, url.searchParams.toString()]).toEqual([
       'u',
       'p,%40x',
       '/jeton',
-      '?sslmode=require',
+      'options=-c+geqo%3Doff',
     ])
+    expect(tls).toMatchObject({ rejectUnauthorized: false })
   }
 })
 

@@ -1,9 +1,12 @@
+import { type Tls, tlsOf } from './tls.ts'
+
 /** One of the hosts that an address names. */
 export interface Host {
   readonly host: string
   readonly port: number
-  /** The same address with this host alone: user, password, database and parameters. */
+  /** The same address with this host alone: user, password, database and parameters but those of TLS. */
   readonly url: URL
+  readonly tls: Tls
 }
 
 const DEFAULT_PORT = 5432
@@ -20,10 +23,14 @@ export function hostsIn(address: string): Host[] {
   // A password may hold an `@` or a comma; a host cannot.
   const at = authority!.lastIndexOf('@') + 1
   const [user, names] = [authority!.slice(0, at), authority!.slice(at)]
-  return names.split(',').map((name) => ({
-    ...parseHost(name),
-    url: new URL(`${scheme}${user}${name}${rest}`),
-  }))
+  return names.split(',').map((name) => {
+    const url = new URL(`${scheme}${user}${name}${rest}`)
+    const parsed = parseHost(name)
+    const tls = tlsOf(parsed.host, url.searchParams)
+    // The driver would read them in its own way, and send those that it does not know to the server.
+    for (const parameter of ['sslmode', 'sslrootcert']) url.searchParams.delete(parameter)
+    return { ...parsed, url, tls }
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
-import { StoreUnavailable, UniqueConflict } from '../database.ts'
+import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { SILENCE_MS } from '../deadline.ts'
 import './thread.ts'
 import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
@@ -17,6 +17,12 @@ interface Waiting {
  * (as a disk with errors becomes), I/O, full, cannot open, locking.
  */
 const UNAVAILABLE = new Set([5, 6, 7, 8, 10, 13, 14, 15])
+/** Of these the ones that concern writes alone: read-only, full, and I/O errors of write, sync and truncate. */
+const NOT_WRITABLE = new Map<number, StoreNotWritable['why']>([
+  [8, 'the store is read-only'],
+  [13, 'the disk is full'],
+  ...[778, 1034, 1546].map((code) => [code, 'the disk does not take writes'] as const),
+])
 /** Beyond this many unanswered, callers are told to come back, rather than to pile up in memory. */
 const UNANSWERED_MOST = 10_000
 /** Closing waits no longer than this for a thread that does not answer. */
@@ -30,6 +36,9 @@ function translate(error: {
 }): Error {
   if (error.errcode !== undefined && CONSTRAINT_UNIQUE.has(error.errcode))
     return new UniqueConflict(error.message)
+  const code = error.errcode ?? 0
+  const why = NOT_WRITABLE.get(code) ?? NOT_WRITABLE.get(code & 0xff)
+  if (why) return new StoreNotWritable(`SQLite: ${error.message}`, why)
   if (error.errcode !== undefined && UNAVAILABLE.has(error.errcode & 0xff))
     return new StoreUnavailable(`SQLite: ${error.message}`)
   return Object.assign(new Error(`SQLite: ${error.message}`), { stack: error.stack })

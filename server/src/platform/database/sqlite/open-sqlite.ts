@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { userInfo } from 'node:os'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
@@ -11,6 +11,7 @@ import { Mutex } from '../mutex.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
+import { sqliteFile, sqliteFileState } from './file-state.ts'
 
 /** As a person would type it from here. */
 function shown(path: string): string {
@@ -33,15 +34,25 @@ function makeFolder(folder: string): void {
   }
 }
 
+/** A start that went on with an empty file would hide the loss, and have SQLite delete what is left in the log. */
+function refuseEmptied(folder: string): void {
+  if (sqliteFileState(folder) !== 'emptied') return
+  const file = shown(sqliteFile(folder))
+  throw new StartFailure(
+    `${file} is empty (0 bytes), but a store was here before: its log or its encryption key is beside it. Put the file back; or move ${file}* away, then restore a backup (jeton restore <file>) or start with a new store.`,
+  )
+}
+
 async function openConnections(
   file: string,
+  { inspect = false }: { inspect?: boolean | undefined },
 ): Promise<{ writer: SqliteConnection; reader: SqliteConnection }> {
   // What this process has compiled so far, the thread's own module included, is there for the threads: without it a first
   // start would load the type stripper once per thread, 17 MB each.
   flushCompileCache()
   try {
     const writer = await SqliteConnection.open({ file, readOnly: false })
-    chmodSync(file, 0o600)
+    if (!inspect) chmodSync(file, 0o600)
     return { writer, reader: await SqliteConnection.open({ file, readOnly: true }) }
   } catch (error) {
     throw new StartFailure(
@@ -69,10 +80,16 @@ interface Deps {
   readonly wakes?: WakeRelay | undefined
 }
 
-export async function openSqlite({ clock, wakes: relay }: Deps, folder: string): Promise<SqliteDatabase> {
-  makeFolder(folder)
-  const file = join(folder, 'jeton.db')
-  const { writer, reader } = await openConnections(file)
+interface Where {
+  readonly folder: string
+  readonly inspect?: boolean | undefined
+}
+
+export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): Promise<SqliteDatabase> {
+  if (!where.inspect) makeFolder(where.folder)
+  refuseEmptied(where.folder)
+  const file = sqliteFile(where.folder)
+  const { writer, reader } = await openConnections(file, where)
   const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
   const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })

@@ -1,0 +1,77 @@
+import type { Clock } from '../platform/clock.ts'
+import { type Database, StoreNotWritable, StoreUnavailable } from '../platform/database/index.ts'
+import type { Log } from '../platform/log.ts'
+import { randomBytes } from '../platform/secrets.ts'
+
+/** Readiness may be asked for by many and often; the store is written to for it no more often than this. */
+const PROBE_EVERY_MS = 5_000
+/** A store that takes longer is slow or away, which the age of the key state tells. */
+const PROBE_WITHIN_MS = 1_000
+/** After a refused write the probe needs new pages, as the refused write did: one that fits into an old page proves nothing. */
+const PROBE_BYTES_AFTER_REFUSAL = 48_000
+
+interface Deps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Whether the store takes writes, from the writes that it refused and from a small one made when someone asks. */
+export class Writability {
+  readonly #deps: Deps
+  #reason: string | undefined
+  #probedAt = Number.NEGATIVE_INFINITY
+  #probing: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** To be told of every failed write of the service. */
+  readonly note = (error: unknown): void => {
+    if (error instanceof StoreNotWritable) this.#refused(error.why, error)
+  }
+
+  /** Why the store takes no writes; undefined where it does. */
+  async reason(): Promise<string | undefined> {
+    const { clock } = this.#deps
+    if (!this.#probing && clock.monotonic() - this.#probedAt < PROBE_EVERY_MS) return this.#reason
+    const waiting = new AbortController()
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined
+    })
+    await Promise.race([this.#probing, clock.sleep(PROBE_WITHIN_MS, waiting.signal)])
+    waiting.abort()
+    return this.#reason
+  }
+
+  async #probe(): Promise<void> {
+    const { db, clock, log } = this.#deps
+    this.#probedAt = clock.monotonic()
+    try {
+      await writeAndRemove(db, this.#reason === undefined ? 1 : PROBE_BYTES_AFTER_REFUSAL)
+      if (this.#reason !== undefined) log.info('the store can be written again')
+      this.#reason = undefined
+    } catch (error) {
+      if (error instanceof StoreNotWritable) this.#refused(error.why, error)
+      else if (!(error instanceof StoreUnavailable)) this.#refused('the store refuses writes', error as Error)
+    }
+  }
+
+  #refused(why: string, { message }: Error): void {
+    if (this.#reason === undefined) this.#deps.log.error({ reason: message }, 'the store cannot be written')
+    this.#reason = why
+  }
+}
+
+/** A row that nobody ever sees. Its id is below those in use and random, so that processes do not wait for each other. */
+const writeAndRemove = (db: Database, bytes: number): Promise<void> =>
+  db.transaction(async (tx) => {
+    const rows = tx.write<{ jeton_store: { id: number; oldest_program: string } }>()
+    const id = -randomBytes(6).readUIntBE(0, 6) - 1
+    await rows
+      .insertInto('jeton_store')
+      .values({ id, oldest_program: randomBytes(bytes).toString('hex') })
+      .execute()
+    await rows.deleteFrom('jeton_store').where('id', '=', id).execute()
+  })

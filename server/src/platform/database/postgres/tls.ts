@@ -1,0 +1,75 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { ConnectionOptions, PeerCertificate } from 'node:tls'
+import { StartFailure } from '../../start-failure.ts'
+
+/** What the driver takes as `ssl`. The two words encrypt where the server can, and check nothing. */
+export type Tls = false | 'allow' | 'prefer' | ConnectionOptions
+
+const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+type Mode = (typeof MODES)[number]
+
+/** The parameters of an address that say how to encrypt, named and understood as libpq does. Without any, nothing is encrypted. */
+export function tlsOf(host: string, parameters: URLSearchParams): Tls {
+  const mode = modeIn(parameters)
+  if (mode === 'disable') return false
+  if (mode === 'allow' || mode === 'prefer') return mode
+  const ca = authorityIn(parameters)
+  return {
+    // RFC 6066 §3: an address is no server name.
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(ca && { ca }),
+    // As in libpq, an authority that is named is checked.
+    rejectUnauthorized: mode !== 'require' || parameters.has('sslrootcert'),
+    checkServerIdentity: (_, certificate) =>
+      mode === 'verify-full' ? identityProblem(host, certificate) : undefined,
+  }
+}
+
+function modeIn(parameters: URLSearchParams): Mode {
+  if (parameters.has('ssl'))
+    throw new StartFailure(`JETON_DATABASE_URL: ssl is not known; write sslmode=verify-full or another mode.`)
+  const given = parameters.get('sslmode') ?? (parameters.has('sslrootcert') ? 'verify-full' : 'disable')
+  const mode = MODES.find((one) => one === given)
+  if (mode) return mode
+  throw new StartFailure(
+    `JETON_DATABASE_URL: sslmode=${JSON.stringify(given)} is none of: ${MODES.join(', ')}.`,
+  )
+}
+
+function authorityIn(parameters: URLSearchParams): string | undefined {
+  const file = parameters.get('sslrootcert')
+  if (file === null || file === 'system') return undefined
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StartFailure(
+      `JETON_DATABASE_URL: sslrootcert: cannot read ${file} (${(error as NodeJS.ErrnoException).code}).`,
+    )
+  }
+}
+
+/** With a code of Node's own, so that it counts as an outage like other failures of TLS. */
+function identityProblem(host: string, { raw }: PeerCertificate): Error | undefined {
+  const certificate = new X509Certificate(raw)
+  if (isFor(host, certificate)) return undefined
+  const names = certificate.subjectAltName ?? certificate.subject
+  return Object.assign(new Error(`the certificate is for ${names}, not for ${host}`), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  })
+}
+
+/**
+ * As libpq decides it: a name by the DNS names of the certificate, or by its common name where it has none; an asterisk
+ * stands for one label. An address by the addresses of the certificate, by a DNS name that spells it, or by the common name
+ * where the certificate has no address.
+ */
+export function isFor(host: string, certificate: X509Certificate): boolean {
+  if (isIP(host) === 0) return certificate.checkHost(host, { partialWildcards: false }) !== undefined
+  if (certificate.checkIP(host) !== undefined) return true
+  const hasAddress = /IP Address:/.test(certificate.subjectAltName ?? '')
+  return (
+    certificate.checkHost(host, { wildcards: false, subject: hasAddress ? 'never' : 'always' }) !== undefined
+  )
+}

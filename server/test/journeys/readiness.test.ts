@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { startWorker } from '../../src/app/worker.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { readConfig } from '../../src/platform/config/index.ts'
+import { type Database, openDatabase } from '../../src/platform/database/index.ts'
+import { capturedLog } from '../captured-log.ts'
+import { eachEngine, type TestStore } from '../engines.ts'
+import { moveUntil, send, silentLog, startService } from '../service.ts'
+import { TestClock } from '../test-clock.ts'
+
+/** SQLite's own largest number: as good as no limit. */
+const NO_LIMIT = 1_073_741_823
+/** More than the time between two probes. */
+const PROBED_AGAIN_MS = 5_000
+
+/** A fault that makes the store refuse writes while it goes on answering reads. */
+interface Fault {
+  readonly name: string
+  readonly reason: string
+  begin(store: TestStore, db: Database): Promise<void>
+  /** Absent where nothing but the end of the process ends it. */
+  end?(store: TestStore, db: Database): Promise<void>
+}
+
+const onWriter = (db: Database, statement: string) =>
+  db.transaction((tx) => sql.raw(statement).execute(tx.write<never>() as never)).then(() => undefined)
+
+/** New sessions obey; those that are open are ended, as after a failover. */
+async function setReadOnly({ env }: TestStore, value: 'on' | 'off'): Promise<void> {
+  const url = new URL(env.JETON_DATABASE_URL!)
+  const name = url.pathname.slice(1)
+  url.pathname = '/postgres'
+  const admin = await openDatabase({ clock: systemClock }, { url: url.href, pool: 2, folder: '' })
+  if (admin.engine !== 'postgres') throw new Error('not PostgreSQL')
+  await admin.runSql(async (connection) => {
+    await connection.send(`alter database ${name} set default_transaction_read_only = ${value}`)
+    await connection.send(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+  })
+  await admin.close()
+}
+
+const FAULTS: Record<string, readonly Fault[]> = {
+  SQLite: [
+    {
+      name: 'a file that may not grow',
+      reason: 'the disk is full',
+      // SQLite takes no limit below the present size: it stays at that, and there is no free page left.
+      begin: (_, db) => onWriter(db, 'pragma max_page_count = 1'),
+      end: (_, db) => onWriter(db, `pragma max_page_count = ${NO_LIMIT}`),
+    },
+    {
+      name: 'a database that takes reads only',
+      reason: 'the store is read-only',
+      begin: (_, db) => onWriter(db, 'pragma query_only = on'),
+    },
+  ],
+  PostgreSQL: [
+    {
+      name: 'default_transaction_read_only',
+      reason: 'the store is read-only',
+      begin: (store) => setReadOnly(store, 'on'),
+      end: (store) => setReadOnly(store, 'off'),
+    },
+  ],
+}
+
+eachEngine((engine) => {
+  describe.each(FAULTS[engine.name]!)('with $name', ({ reason, begin, end }) => {
+    test('a service is not ready and says why, logs why writes are 503, and is ready again by itself', async () => {
+      const store = await engine.freshStore()
+      const clock = new TestClock()
+      const captured = capturedLog({ level: 'info' })
+      const service = await startService(store.env, { clock, log: captured.log, worker: false })
+      const { db } = service.service
+      const readiness = () => send(`${service.url}/health/ready`)
+      const project = await service.project('Club')
+      expect((await readiness()).status).toBe(200)
+
+      await begin(store, db)
+      await clock.advance(PROBED_AGAIN_MS)
+      const create = () => service.manage('POST', `/projects/${project.id}/api-keys`, { name: 'more' })
+      let refused = await create()
+      // The first writes may find room in pages that exist.
+      const createAgain = async () => {
+        refused = await create()
+        return refused.status
+      }
+      await expect.poll(createAgain).toBe(503)
+      const notReady = await readiness()
+      expect([notReady.status, notReady.body.message]).toEqual([503, `Not ready: ${reason}.`])
+      expect(notReady.headers.get('retry-after')).toBe('5')
+      expect((await send(`${service.url}/health/live`)).status).toBe(200)
+      expect((await service.manage('GET', '/projects')).status).toBe(200)
+      expect(refused.body.message).toBe(`Jeton cannot store anything: ${reason}.`)
+      const lines = captured
+        .text()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      const logged = lines.find(({ request_id }) => request_id === refused.headers.get('x-request-id'))
+      expect(logged).toMatchObject({ status: 503, reason: expect.stringMatching(/full|read-?only/) })
+      expect(lines.filter(({ msg }) => msg === 'the store cannot be written')).toHaveLength(1)
+
+      await end?.(store, db)
+      expect((await readiness()).status).toBe(503)
+      await expect
+        .poll(async () => {
+          await clock.advance(PROBED_AGAIN_MS)
+          return (await readiness()).status
+        })
+        .toBe(end ? 200 : 503)
+      if (end) expect((await create()).status).toBe(201)
+      await service.stop()
+    })
+  })
+
+  test('a store that cannot be written is noticed without any other write', async () => {
+    const store = await engine.freshStore()
+    const clock = new TestClock()
+    const service = await startService(store.env, { clock, worker: false })
+    const fault = FAULTS[engine.name]!.at(-1)!
+    expect((await send(`${service.url}/health/ready`)).status).toBe(200)
+    await fault.begin(store, service.service.db)
+    await expect
+      .poll(async () => {
+        await clock.advance(PROBED_AGAIN_MS)
+        return (await send(`${service.url}/health/ready`)).status
+      })
+      .toBe(503)
+    await service.stop()
+  })
+
+  test('a worker is not ready either', async () => {
+    const store = await engine.freshStore()
+    const config = readConfig({
+      ...store.env,
+      JETON_MANAGEMENT_PORT: '0',
+      JETON_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    })
+    const clock = new TestClock()
+    const worker = await startWorker({ config, clock, log: silentLog() })
+    const fault = FAULTS[engine.name]!.at(-1)!
+    expect((await send(`${worker.url}/health/ready`)).status).toBe(200)
+    await fault.begin(store, worker.db)
+    await expect
+      .poll(async () => {
+        await clock.advance(PROBED_AGAIN_MS)
+        return (await send(`${worker.url}/health/ready`)).body.message
+      })
+      .toBe(`Not ready: ${fault.reason}.`)
+    await moveUntil(clock, worker.stop())
+  })
+})
