@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
-import { createReach } from '../../platform/outbound/index.ts'
+import { createEgressPolicy } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { createCampaign } from '../campaigns/index.ts'
 import { EVENT_SCHEMAS, type EventTables, writeEvent } from '../events/index.ts'
@@ -31,7 +31,7 @@ eachEngine((engine) => {
     db,
     random,
     vault: createVault(Buffer.alloc(32, 1), random),
-    reach: createReach([]),
+    egressPolicy: createEgressPolicy([]),
   })
 
   beforeEach(async () => {

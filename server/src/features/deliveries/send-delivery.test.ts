@@ -3,7 +3,7 @@ import { makeDestination } from '../../../test/destination.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { REWARD_REDEMPTION_COMPLETED, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { createVault, type Vault } from '../../platform/encryption.ts'
-import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
+import { createEgressPolicy, createSender, type Sender } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type OutgoingDelivery, sendDelivery } from './send-delivery.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
@@ -17,7 +17,7 @@ let sender: Sender
 let vault: Vault
 beforeEach(async () => {
   receiver = await startReceiver()
-  sender = createSender({ reach: createReach(['127.0.0.0/8']), userAgent: 'Jeton/1.2.3' })
+  sender = createSender({ policy: createEgressPolicy(['127.0.0.0/8']), userAgent: 'Jeton/1.2.3' })
   vault = createVault(KEY, randomBytes)
 })
 afterEach(() => Promise.all([receiver.close(), sender.close()]))
@@ -188,7 +188,7 @@ describe('an answer', () => {
 
 describe('where nothing can be sent', () => {
   test('because the guard stands in the way, it is refused and nothing arrives', async () => {
-    const strict = createSender({ reach: createReach([]) })
+    const strict = createSender({ policy: createEgressPolicy([]) })
     const { row: destination } = made()
     const result = await sendDelivery({ sender: strict, vault }, outgoing(destination))
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })

@@ -7,7 +7,7 @@ import {
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Vault } from '../../platform/encryption.ts'
-import type { Answer, Sender } from '../../platform/outbound/index.ts'
+import type { Sender, SendOutcome } from '../../platform/outbound/index.ts'
 import { openHeaders, openSecrets } from '../webhooks/index.ts'
 import type { ClaimedDestination } from './exchange.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -138,7 +138,7 @@ export function ownHeaders(
 const GONE = 410
 const MAY_ASK_TO_WAIT = new Set([429, 503])
 
-function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendResult {
+function resultOf(answer: SendOutcome, send: OutgoingDelivery, extra: Headers): SendResult {
   const { status, durationMs } = answer
   const outcome = outcomeOf(answer)
   const waits = status !== null && MAY_ASK_TO_WAIT.has(status)
@@ -153,8 +153,8 @@ function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendR
 }
 
 /** Success is any 2xx, read to its end (or to where reading stops). */
-function outcomeOf({ status, error, refused }: Answer): SendResult['outcome'] {
-  if (refused) return 'refused'
+function outcomeOf({ status, error, isBlocked }: SendOutcome): SendResult['outcome'] {
+  if (isBlocked) return 'refused'
   if (status === GONE) return 'gone'
   return error === null && status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
 import { createMetrics } from '../../platform/metrics.ts'
-import { createReach } from '../../platform/outbound/index.ts'
+import { createEgressPolicy } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type EventTables, findEvent, writeEvent } from '../events/index.ts'
 import { createProjectIn } from '../projects/index.ts'
@@ -97,7 +97,7 @@ eachEngine((engine) => {
   })
 
   const deps = () => ({
-    ...{ db, random, vault: createVault(Buffer.alloc(32, 1), random), reach: createReach([]) },
+    ...{ db, random, vault: createVault(Buffer.alloc(32, 1), random), egressPolicy: createEgressPolicy([]) },
   })
   const subscribe = async (): Promise<string> => {
     const fields = { target_url: 'https://hooks.example/in' }

@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
-import { createReach } from '../../platform/outbound/index.ts'
+import { createEgressPolicy } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type EventTables, writeEvent } from '../events/index.ts'
 import { createProjectIn } from '../projects/index.ts'
@@ -33,7 +33,7 @@ const random = randomBytes
 eachEngine((engine) => {
   let db: Database
   const deps = () => ({
-    ...{ db, random, vault: createVault(Buffer.alloc(32, 1), random), reach: createReach([]) },
+    ...{ db, random, vault: createVault(Buffer.alloc(32, 1), random), egressPolicy: createEgressPolicy([]) },
   })
 
   beforeEach(async () => {

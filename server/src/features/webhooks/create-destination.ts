@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import type { Actor } from '../../platform/http/index.ts'
-import type { Reach } from '../../platform/outbound/index.ts'
+import type { EgressPolicy } from '../../platform/outbound/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
 import { listWaitingEventIds } from '../events/index.ts'
@@ -24,7 +24,7 @@ export interface DestinationDeps {
   readonly db: Database
   readonly random: RandomBytes
   readonly vault: Vault
-  readonly reach: Reach
+  readonly egressPolicy: EgressPolicy
 }
 
 export interface NewDestination {
@@ -41,7 +41,7 @@ interface Created {
 }
 
 export async function createDestination(deps: DestinationDeps, wanted: NewDestination): Promise<Created> {
-  checkFields(deps.reach, wanted.fields)
+  checkFields(deps.egressPolicy, wanted.fields)
   return deps.db.transaction((tx) => createIn(deps, tx, wanted))
 }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startNameServer } from '../../../test/name-server.ts'
-import { type FindAddresses, findAddressesBy, sharing } from './find-addresses.ts'
+import { coalesced, createResolver, type ResolveHost } from './resolve.ts'
 
 let server: Awaited<ReturnType<typeof startNameServer>>
-let find: FindAddresses
+let find: ResolveHost
 beforeAll(async () => {
   server = await startNameServer({
     'both.example': { a: '192.0.2.7', aaaa: '2001:db8:0:0:0:0:0:7' },
@@ -11,7 +11,7 @@ beforeAll(async () => {
     'six.example': { aaaa: '2001:db8:0:0:0:0:0:7' },
     'silent.example': 'silent',
   })
-  find = findAddressesBy({ servers: [server.address], timeoutMs: 250 })
+  find = createResolver({ servers: [server.address], timeoutMs: 250 })
 })
 afterAll(() => server.close())
 
@@ -51,7 +51,7 @@ test.each(['localhost', 'app.localhost'])(
 
 test('those who ask at the same time share one look-up, and its failure; who comes later asks anew', async () => {
   let asked = 0
-  const shared = sharing(async (name) => {
+  const shared = coalesced(async (name) => {
     asked++
     if (name === 'bad.example') throw new Error('bad')
     return [{ address: `127.0.0.${asked}`, family: 4 }]
