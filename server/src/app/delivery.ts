@@ -25,8 +25,8 @@ export function startSending({ config, vault, ...parts }: Parts): { stop(): Prom
   const delivery = startDelivery({
     ...parts,
     random: randomBytes,
-    // Who cannot sign leaves it to those who can; fanning out needs no key.
-    maySend: vault.ready,
+    // Without the key, this process relays events and leaves sending to processes that have it.
+    canSign: vault.ready,
     send: (outgoing) => sendDelivery({ sender, vault }, outgoing),
   })
   return {

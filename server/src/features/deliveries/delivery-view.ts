@@ -3,7 +3,7 @@ import type { EventRow } from '../events/index.ts'
 import type { Attempt, DeliveryRow } from './delivery.ts'
 import type { DeliveryHead } from './delivery-runs.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
-import { payloadOf, whole } from './payload.ts'
+import { expandShortPayload, payloadOf } from './payload.ts'
 
 /** As outsiders see it. Only what is pending has a next attempt: what is held or cancelled waits for no time. */
 export function deliveryView(row: DeliveryHead, destination: DestinationState | undefined) {
@@ -38,6 +38,6 @@ interface WholeDelivery {
 /** With every attempt, and what is sent: the bytes are compact JSON, so writing `payload` compactly gives them back. */
 export const wholeDeliveryView = ({ row, destination, event, attempts }: WholeDelivery) => ({
   ...deliveryView(row, destination),
-  payload: JSON.parse(payloadOf(whole(row, event), event.data)) as unknown,
+  payload: JSON.parse(payloadOf(expandShortPayload(row, event), event.data)) as unknown,
   attempts: attempts.map(attemptView),
 })

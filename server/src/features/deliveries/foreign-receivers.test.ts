@@ -31,15 +31,15 @@ afterAll(() => Promise.all([receiver.close(), sender.close()]))
 
 type Made = ReturnType<typeof makeDestination>
 
-const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
+const deliver = ({ row: target }: Made, nowMs = Date.now()) =>
   sendDelivery(
     { sender, vault },
     {
       deliveryId: 'whs_1',
       kind: REWARD_REDEMPTION_COMPLETED,
       attempt: 1,
-      body: () => Buffer.from(BODY),
-      destination,
+      body: Buffer.from(BODY),
+      target,
       nowMs,
     },
   )

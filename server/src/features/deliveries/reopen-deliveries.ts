@@ -1,9 +1,9 @@
 import type { Transaction } from '../../platform/database/index.ts'
 import { DELIVERIES_DUE } from './delivery.store.ts'
 import type { DeliveryRow } from './delivery.ts'
+import { LEASE_MS } from './delivery-queue.ts'
 import { lockDeliveries, updateDeliveries } from './delivery-record.store.ts'
 import type { DeliveryHead } from './delivery-runs.store.ts'
-import { LEASE_MS } from './exchange.ts'
 
 /** Rows that one transaction locks and changes: nobody waits long for the one writer of SQLite. */
 export const REOPENED_AT_ONCE = 500

@@ -26,18 +26,18 @@ const made = (wanted: Partial<Parameters<typeof makeDestination>[1]> = {}) =>
   makeDestination(vault, { targetUrl: receiver.url, ...wanted })
 
 const outgoing = (
-  destination: OutgoingDelivery['destination'],
+  target: OutgoingDelivery['target'],
   change: Partial<OutgoingDelivery> = {},
 ): OutgoingDelivery => ({
   deliveryId: 'whs_1',
   kind: REWARD_REDEMPTION_COMPLETED,
   attempt: 1,
-  body: () => Buffer.from(BODY),
-  destination,
+  body: Buffer.from(BODY),
+  target,
   nowMs: NOW,
   ...change,
 })
-const send = (destination: OutgoingDelivery['destination'], change: Partial<OutgoingDelivery> = {}) =>
+const send = (destination: OutgoingDelivery['target'], change: Partial<OutgoingDelivery> = {}) =>
   sendDelivery({ sender, vault }, outgoing(destination, change))
 
 describe('what is sent', () => {
@@ -227,7 +227,7 @@ describe('opened secrets', () => {
       return createVault(KEY, randomBytes).open(sealed, place)
     }
     const counting: Vault = { ...vault, open }
-    const deliver = (destination: OutgoingDelivery['destination']) =>
+    const deliver = (destination: OutgoingDelivery['target']) =>
       sendDelivery({ sender, vault: counting }, outgoing(destination))
     const [first, second] = [made(), made()]
     for (let turn = 0; turn < 5; turn++) await deliver(first.row)

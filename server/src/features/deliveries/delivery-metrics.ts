@@ -1,8 +1,8 @@
 import type { Counter, Metrics } from '../../platform/metrics.ts'
+import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
-import type { Sending } from './settlement.ts'
 
-export function measureSends(metrics: Metrics) {
+export function deliveryMetrics(metrics: Metrics) {
   const attempts = metrics.counter(
     'jeton_delivery_attempts_total',
     'Attempts to deliver an event, by how they ended.',
@@ -12,7 +12,7 @@ export function measureSends(metrics: Metrics) {
     'From the commit of an event to its arrival at a destination, where the first attempt succeeded.',
   )()
   const ended: Partial<Record<SendResult['outcome'], Counter>> = {}
-  return ({ delivery, event }: Sending, { outcome }: SendResult, now: number): void => {
+  return ({ delivery, event }: ClaimedDelivery, { outcome }: SendResult, now: number): void => {
     ended[outcome] ??= attempts({ outcome })
     ended[outcome].add()
     if (outcome === 'delivered' && delivery.attempts_made === 0)

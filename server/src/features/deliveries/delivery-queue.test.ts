@@ -7,17 +7,20 @@ import { type Database, migrate } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type EventTables, writeEvent } from '../events/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
-import { readBacklog, releaseHeld } from './delivery.store.ts'
+import { readBacklog, resumeHeld } from './delivery.store.ts'
 import type { DeliveryTables } from './delivery.ts'
 import {
+  type Claimed,
+  type ClaimRequest,
   type DestinationId,
-  type ExchangeInput,
-  type ExchangeOutput,
   LEASE_MS,
+  type SettleAndClaim,
   type Settlement,
-} from './exchange.ts'
-import { exchange } from './exchange-batch.ts'
+} from './delivery-queue.ts'
+import { NO_CAPACITY } from './destination-limits.ts'
 import { fanOut } from './fan-out.ts'
+import { relayBatch } from './outbox.store.ts'
+import { settleAndClaim } from './settle-and-claim.ts'
 
 type Tables = DeliveryTables & DestinationTables & EventTables
 
@@ -48,7 +51,7 @@ const DESTINATION = {
 const SLOW_CLOCK = `create or replace function jeton_now() returns bigint language plpgsql as
   'begin perform pg_sleep(0.5); return (extract(epoch from clock_timestamp()) * 1000)::bigint; end'`
 
-/** Where a walk begins. */
+/** The first queue. */
 const START = { project_id: '', id: '' }
 
 async function prepared(engine: TestEngine) {
@@ -58,19 +61,18 @@ async function prepared(engine: TestEngine) {
   let claims = 0
 
   async function run(
-    input: Partial<Omit<ExchangeInput, 'claim'>> & { claim?: Partial<ExchangeInput['claim']> } = {},
+    input: Partial<Omit<SettleAndClaim, 'claim'>> & { claim?: Partial<ClaimRequest> | null } = {},
   ) {
-    const { claim, ...rest } = input
+    const { claim = {}, ...rest } = input
     const id = `claim${++claims}`
-    const output = await exchange(db, {
+    const output = await settleAndClaim(db, {
       now: clock.now(),
-      firsts: [],
       settlements: [],
-      givenBack: [],
+      released: [],
       failing: [],
       recovered: [],
       ...rest,
-      claim: { id, most: 100, share: 100, rooms: [], after: START, ...claim },
+      claim: claim && { id, limit: 100, capacities: {}, defaultCapacity: 100, cursor: START, ...claim },
     })
     return { ...output, claimId: claim?.id ?? id }
   }
@@ -100,7 +102,13 @@ async function prepared(engine: TestEngine) {
           data: { of: id },
         }),
       ),
-    fanOut: async () => (await fanOut({ db, random: randomBytes, clock })).events,
+    relay: async () => {
+      const unclaimed = { capacities: NO_CAPACITY, claimId: '', claimedAt: 0 }
+      const { events } = await relayBatch(db, { from: 0, limit: 500 }, (batch) =>
+        fanOut({ batch, ...unclaimed }),
+      )
+      return events.length
+    },
     deliveries: () => db.read<Tables>().selectFrom('deliveries').selectAll().orderBy('event_id').execute(),
     attempts: () => db.read<Tables>().selectFrom('attempts').selectAll().execute(),
     update: (table: 'destinations' | 'deliveries', fields: object, id?: string) =>
@@ -115,10 +123,10 @@ async function prepared(engine: TestEngine) {
   }
 }
 
-const eventsOf = ({ deliveries }: ExchangeOutput): string[] => deliveries.map(({ event_id }) => event_id)
+const eventsOf = ({ deliveries }: Claimed): string[] => deliveries.map(({ event_id }) => event_id)
 
 const ended = (
-  { deliveries, claimId }: ExchangeOutput & { claimId: string },
+  { deliveries, claimId }: Claimed & { claimId: string },
   fields: Partial<Settlement> = {},
 ): Settlement[] =>
   deliveries.map(({ project_id, id, slot, attempts_made }) => ({
@@ -145,109 +153,31 @@ async function storeTime(db: Database): Promise<number> {
 }
 
 eachEngine((engine) => {
-  describe('what was sent before it was written', () => {
-    const NOTHING = { most: 0 }
-    const UNDER_WAY = { attempts_made: 0, claim_id: 'new', first_attempt_at: null, first_attempt: null }
-
-    /** Events that are held by `new`; with each, the first of it under a claim. */
-    async function held(count: number) {
-      const store = await prepared(engine)
-      await store.destination('proj_a', 'wh_1')
-      for (let i = 0; i < count; i++) await store.event('proj_a', `evcus_${i}`)
-      const events = await store.db.transaction(async (tx) => {
-        const write = tx.write<Tables>()
-        await write.updateTable('waiting_events').set({ claim_id: 'new' }).execute()
-        return write.selectFrom('waiting_events').selectAll().orderBy('event_id').execute()
-      })
-      const first = (i: number, claim_id: string, fields: object) => {
-        const { created_at, project_id, event_id } = events[i]!
-        const place = {
-          project_id,
-          id: `del_${i}`,
-          event_id,
-          destination_id: 'wh_1',
-          status: 'pending' as const,
-        }
-        const rest = {
-          head: 'null',
-          tail: '{}',
-          slot: 0,
-          next_attempt_at: 1,
-          created_at: 1,
-          settled_at: null,
-        }
-        const row = { ...place, ...rest, ...UNDER_WAY, ...fields }
-        return { created_at, project_id, event_id, claim_id, deliveries: [row] }
-      }
-      const waiting = () => store.db.read<Tables>().selectFrom('waiting_events').select('event_id').execute()
-      return { ...store, first, waiting }
-    }
-
-    test('is written only for the claim that holds its event, whatever else is written with it', async () => {
-      const { run, first, waiting, deliveries } = await held(2)
-      const old = first(0, 'old', { claim_id: 'old' })
-      await run({ firsts: [old, first(1, 'new', {})], claim: NOTHING })
-      expect((await deliveries()).map(({ id }) => id)).toEqual(['del_1'])
-      expect(await waiting()).toEqual([{ event_id: 'evcus_0' }])
-    })
-
-    test('is not written where nobody holds its event any more, and that waits on', async () => {
-      const { db, run, first, waiting, deliveries } = await held(2)
-      await db.transaction((tx) =>
-        tx
-          .write<Tables>()
-          .updateTable('waiting_events')
-          .set({ claim_id: null })
-          .where('event_id', '=', 'evcus_0')
-          .execute(),
-      )
-      await run({ firsts: [first(0, 'new', {}), first(1, 'new', {})], claim: NOTHING })
-      expect((await deliveries()).map(({ id }) => id)).toEqual(['del_1'])
-      expect(await waiting()).toEqual([{ event_id: 'evcus_0' }])
-    })
-
-    test('under two claims is written as the one that counts has it, and can be settled', async () => {
-      const { run, first, deliveries, attempts } = await held(1)
-      const old = first(0, 'old', {
-        claim_id: null,
-        attempts_made: 1,
-        first_attempt_at: 1,
-        first_attempt: '{}',
-      })
-      await run({ firsts: [first(0, 'new', {}), old], claim: NOTHING })
-      expect(await deliveries()).toMatchObject([{ attempts_made: 0, claim_id: 'new', first_attempt: null }])
-      expect(await attempts()).toEqual([])
-      const claimed = { deliveries: await deliveries(), claimId: 'new' } as never
-      await run({ settlements: ended(claimed), claim: NOTHING })
-      expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts_made: 1 }])
-    })
-  })
-
   describe('a claim', () => {
     test('takes what is due, oldest first, with the bytes to send', async () => {
-      const { run, destination, event, fanOut, clock } = await prepared(engine)
+      const { run, destination, event, relay, clock } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2', 'evcus_3']) {
         await event('proj_a', id)
         await clock.advance(1)
         if (engine.name === 'PostgreSQL') await new Promise((resolve) => setTimeout(resolve, 2))
       }
-      expect(await fanOut()).toBe(3)
-      const claimed = await run({ claim: { most: 2 } })
+      expect(await relay()).toBe(3)
+      const claimed = await run({ claim: { limit: 2 } })
       expect(eventsOf(claimed)).toEqual(['evcus_1', 'evcus_2'])
       expect(claimed.events.map(({ data }) => data)).toEqual(['{"of":"evcus_1"}', '{"of":"evcus_2"}'])
-      expect(claimed.destinations).toMatchObject([{ id: 'wh_1', target_url: 'https://hooks.example/' }])
+      expect(claimed.targets).toMatchObject([{ id: 'wh_1', target_url: 'https://hooks.example/' }])
       expect(eventsOf(await run())).toEqual(['evcus_3'])
       expect(eventsOf(await run())).toEqual([])
     })
 
     test('is never shared, however many claim at once', async () => {
-      const { run, destination, event, fanOut } = await prepared(engine)
+      const { run, destination, event, relay } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await destination('proj_a', 'wh_2')
       for (let i = 0; i < 20; i++) await event('proj_a', `evcus_${i}`)
-      await fanOut()
-      const claims = await Promise.all(Array.from({ length: 8 }, () => run({ claim: { most: 7 } })))
+      await relay()
+      const claims = await Promise.all(Array.from({ length: 8 }, () => run({ claim: { limit: 7 } })))
       const rest = await run()
       const ids = [...claims, rest].flatMap(({ deliveries }) => deliveries.map(({ id }) => id))
       expect(ids).toHaveLength(40)
@@ -255,10 +185,10 @@ eachEngine((engine) => {
     })
 
     test('misses nothing that is changed while it looks', async () => {
-      const { db, run, destination, event, fanOut, update } = await prepared(engine)
+      const { db, run, destination, event, relay, update } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
-      await fanOut()
+      await relay()
       if (db.engine === 'postgres') await db.runSql((pg) => pg.send(SLOW_CLOCK))
       const claiming = run()
       await sleep(200)
@@ -266,44 +196,43 @@ eachEngine((engine) => {
       expect(eventsOf(await claiming).sort()).toEqual(['evcus_1', 'evcus_2'])
     })
 
-    test('takes from each destination no more than it has room for, and goes on where it ended', async () => {
-      const { run, destination, event, fanOut } = await prepared(engine)
+    test('takes from each destination no more than it can take, and continues where it stopped', async () => {
+      const { run, destination, event, relay } = await prepared(engine)
       for (const id of ['wh_1', 'wh_2', 'wh_3']) await destination('proj_a', id)
       for (let i = 0; i < 10; i++) await event('proj_a', `evcus_${i}`)
-      await fanOut()
-      const rooms = [
-        { project_id: 'proj_a', id: 'wh_1', room: 0 },
-        { project_id: 'proj_a', id: 'wh_2', room: 3 },
-      ]
-      const first = await run({ claim: { share: 4, rooms, most: 5 } })
+      await relay()
+      const capacities = { wh_1: 0, wh_2: 3 }
+      const first = await run({ claim: { defaultCapacity: 4, capacities, limit: 5 } })
       expect(countBy(first)).toEqual({ wh_2: 3, wh_3: 2 })
       expect(first.next).toEqual({ project_id: 'proj_a', id: 'wh_3' })
-      const second = await run({ claim: { share: 4, rooms, after: { project_id: 'proj_a', id: 'wh_2' } } })
+      const second = await run({
+        claim: { defaultCapacity: 4, capacities, cursor: { project_id: 'proj_a', id: 'wh_2' } },
+      })
       expect(countBy(second)).toEqual({ wh_3: 4 })
       expect(second.next).toBeNull()
     })
 
     test('serves one destination after the other, whatever the order in which they were made', async () => {
-      const { run, destination, event, fanOut } = await prepared(engine)
+      const { run, destination, event, relay } = await prepared(engine)
       const ids = Array.from({ length: 30 }, (_, i) => `wh_${String((i * 17) % 30).padStart(2, '0')}`)
       for (const id of ids) await destination('proj_a', id)
       for (let i = 0; i < 3; i++) await event('proj_a', `evcus_${i}`)
-      await fanOut()
+      await relay()
       const served: string[] = []
-      let after: DestinationId | null = START
-      while (after) {
-        const claimed: ExchangeOutput = await run({ claim: { most: 2, share: 1, after } })
+      let cursor: DestinationId | null = START
+      while (cursor) {
+        const claimed = (await run({ claim: { limit: 2, defaultCapacity: 1, cursor } })) as Claimed
         served.push(...claimed.deliveries.map(({ destination_id }) => destination_id))
-        after = claimed.next
+        cursor = claimed.next
       }
       expect(served).toEqual(ids.toSorted())
     })
 
     test('leaves out what is held, cancelled or not yet due', async () => {
-      const { run, destination, event, fanOut, update, db } = await prepared(engine)
+      const { run, destination, event, relay, update, db } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
-      await fanOut()
+      await relay()
       await update('destinations', { active: 0 })
       expect(eventsOf(await run())).toEqual([])
       await update('destinations', { active: 1, deleted_at: 1 })
@@ -316,10 +245,10 @@ eachEngine((engine) => {
     })
 
     test('falls due again when its lease ends, and then the first holder can settle nothing', async () => {
-      const { run, destination, event, fanOut, update, deliveries, attempts } = await prepared(engine)
+      const { run, destination, event, relay, update, deliveries, attempts } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
-      await fanOut()
+      await relay()
       const first = await run()
       const [leased] = await deliveries()
       expect(leased!.next_attempt_at! - first.now).toBe(LEASE_MS)
@@ -337,10 +266,10 @@ eachEngine((engine) => {
     test.each(['old', 'new'])(
       'is settled by who holds it now, also where both end at once, the %s one first',
       async (which) => {
-        const { run, destination, event, fanOut, update, deliveries, attempts } = await prepared(engine)
+        const { run, destination, event, relay, update, deliveries, attempts } = await prepared(engine)
         await destination('proj_a', 'wh_1')
         await event('proj_a', 'evcus_1')
-        await fanOut()
+        await relay()
         const first = await run()
         await update('deliveries', { next_attempt_at: first.now })
         const both = [...ended(first), ...ended(await run())]
@@ -356,16 +285,16 @@ eachEngine((engine) => {
 
     test('stops where nothing waits', async () => {
       const { run } = await prepared(engine)
-      expect(await run()).toMatchObject({ deliveries: [], events: [], destinations: [], next: null })
+      expect(await run()).toMatchObject({ deliveries: [], events: [], targets: [], next: null })
     })
   })
 
   describe('settling', () => {
     test('records the attempt and puts the delivery where the schedule says', async () => {
-      const { run, destination, event, fanOut, deliveries, attempts } = await prepared(engine)
+      const { run, destination, event, relay, deliveries, attempts } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
-      await fanOut()
+      await relay()
       const claimed = await run()
       const attempt = {
         number: 1,
@@ -420,45 +349,45 @@ eachEngine((engine) => {
 
   describe('what was held', () => {
     test('is due at once when its destination is enabled, but for what is being sent', async () => {
-      const { run, destination, event, fanOut, update, db, deliveries } = await prepared(engine)
+      const { run, destination, event, relay, update, db, deliveries } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
-      await fanOut()
+      await relay()
       const later = (await storeTime(db)) + 3_600_000
       const [one, two] = await deliveries()
       await update('deliveries', { next_attempt_at: later }, one!.id)
       const leased = (await storeTime(db)) + LEASE_MS / 2
       await update('deliveries', { next_attempt_at: leased, claim_id: 'someone' }, two!.id)
-      expect(await releaseHeld(db)).toBe(false)
+      expect(await resumeHeld(db)).toBe(false)
       await update('destinations', { released_at: 1 })
-      expect(await releaseHeld(db)).toBe(true)
+      expect(await resumeHeld(db)).toBe(true)
       expect(eventsOf(await run())).toEqual(['evcus_1'])
-      expect(await releaseHeld(db)).toBe(false)
+      expect(await resumeHeld(db)).toBe(false)
     })
   })
 
   describe('the backlog', () => {
     test('counts what should have gone out, and nothing that is held, leased or done', async () => {
-      const { run, destination, event, fanOut, update, db } = await prepared(engine)
+      const { run, destination, event, relay, update, db } = await prepared(engine)
       const backlog = async () => readBacklog(db, await storeTime(db))
       expect(await backlog()).toEqual({ due: 0, oldestDueAt: null })
       await destination('proj_a', 'wh_1')
       await destination('proj_b', 'wh_2')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
       await event('proj_b', 'evcus_3')
-      await fanOut()
+      await relay()
       const all = await backlog()
       expect(all.due).toBe(3)
       expect(all.oldestDueAt).toBeLessThanOrEqual(await storeTime(db))
       await update('destinations', { active: 0 }, 'wh_2')
       expect((await backlog()).due).toBe(2)
-      await run({ claim: { most: 1 } })
+      await run({ claim: { limit: 1 } })
       expect((await backlog()).due).toBe(1)
     })
   })
 })
 
-const countBy = ({ deliveries }: ExchangeOutput): Record<string, number> =>
+const countBy = ({ deliveries }: Claimed): Record<string, number> =>
   Object.fromEntries(
     [...Map.groupBy(deliveries, ({ destination_id }) => destination_id)].map(([id, rows]) => [
       id,

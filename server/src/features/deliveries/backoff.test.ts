@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { randomBytes } from '../../platform/secrets.ts'
-import { type NextAttempt, nextAttempt, SLOTS_MS } from './schedule.ts'
+import { type NextAttempt, nextAttempt, RETRY_DELAYS_MS } from './backoff.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -13,19 +13,19 @@ const LATEST = constant(255)
 const failed = (slot: number, more: { now?: number; retryAfterMs?: number | null } = {}) => ({
   firstAttemptAt: FIRST,
   slot,
-  now: slot === 0 ? FIRST : FIRST + SLOTS_MS[slot - 1]!,
+  now: slot === 0 ? FIRST : FIRST + RETRY_DELAYS_MS[slot - 1]!,
   retryAfterMs: null,
   ...more,
 })
 
 describe('the schedule of retries', () => {
   test('has the twelve times of the contract', () => {
-    const minutes = SLOTS_MS.map((ms) => ms / MINUTE)
+    const minutes = RETRY_DELAYS_MS.map((ms) => ms / MINUTE)
     expect(minutes).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440])
   })
 
   test('counts every time from the first attempt and adds at most a tenth', () => {
-    for (const [slot, ms] of SLOTS_MS.entries()) {
+    for (const [slot, ms] of RETRY_DELAYS_MS.entries()) {
       expect(nextAttempt(EARLIEST, failed(slot))!.at).toBe(FIRST + ms)
       const latest = nextAttempt(LATEST, failed(slot))!
       expect(latest.at - FIRST).toBeLessThanOrEqual(ms * 1.1)
@@ -38,7 +38,7 @@ describe('the schedule of retries', () => {
   })
 
   test('ends after the twelfth retry', () => {
-    expect(nextAttempt(EARLIEST, failed(SLOTS_MS.length))).toBeNull()
+    expect(nextAttempt(EARLIEST, failed(RETRY_DELAYS_MS.length))).toBeNull()
   })
 
   test('keeps its times where an attempt took long', () => {
