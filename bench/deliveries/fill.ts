@@ -25,7 +25,12 @@ export async function fillDeliveries(store: Store, { urls, events }: Filling): P
   const config = readConfig(store.env)
   const { db } = await openStore({ config, clock: systemClock })
   const vault = await openVault(db, config)
-  const deps = { db, vault, random: randomBytes, egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW) }
+  const deps = {
+    db,
+    vault,
+    random: randomBytes,
+    egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
+  }
   for (const target_url of urls) {
     const fields = { target_url, events: [KIND] }
     await createDestination(deps, { projectId, kind: 'webhook', fields, actor: ACTOR })
