@@ -89,8 +89,9 @@ export class SendHandler implements Dispatcher.DispatchHandler {
     if (this.#body.isTooLong) this.#fail(null)
   }
 
+  /** Settles a turn later, when undici has freed the connection: the caller's next request can then use it. */
   onResponseEnd(): void {
-    this.#settle(null)
+    setImmediate(() => this.#settle(null))
   }
 
   onResponseError(_: unknown, error: Error): void {

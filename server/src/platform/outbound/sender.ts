@@ -1,9 +1,10 @@
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, type Dispatcher, type Pool } from 'undici'
 import { type Clock, systemClock } from '../clock.ts'
 import { GuardedConnector } from './connect.ts'
 import type { EgressPolicy } from './egress-policy.ts'
 import { createResolver, type ResolveHost } from './resolve.ts'
 import { type OutboundRequest, SendHandler, type SendOutcome } from './send-handler.ts'
+import { TargetPools } from './target-pools.ts'
 
 /** Posts to receivers: over connections that are kept open, within one deadline, and only to allowed addresses. */
 export interface Sender {
@@ -41,7 +42,7 @@ export function createSender(parts: SenderParts): Sender {
   const { policy, clock = systemClock, resolve = createResolver(), ca } = parts
   const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS, maxOpenConnections = MAX_OPEN_CONNECTIONS } = parts
   const connector = new GuardedConnector({ policy, resolve, ca, timeoutMs: deadlineMs })
-  const options: Agent.Options = {
+  const options: Pool.Options = {
     connect: connector.connect,
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -49,7 +50,7 @@ export function createSender(parts: SenderParts): Sender {
     headersTimeout: 0,
     bodyTimeout: 0,
   }
-  const agent = new Agent({
+  const pools = new TargetPools({
     ...options,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
@@ -89,13 +90,13 @@ export function createSender(parts: SenderParts): Sender {
         inFlight.add(handler)
         request.signal?.addEventListener('abort', handler.stop)
         if (isClosed || request.signal?.aborted) handler.stop()
-        else agent.dispatch(dispatch, handler)
+        else pools.of(url).dispatch(dispatch, handler)
       }),
     async close() {
       isClosed = true
       for (const handler of inFlight) handler.stop()
       connector.destroyConnecting()
-      await Promise.all([agent.destroy(), freshAgent.destroy()])
+      await Promise.all([pools.destroy(), freshAgent.destroy()])
     },
   }
 }
