@@ -93,12 +93,24 @@ function workersTable(rows: NonNullable<Results['workers']>): string {
 }
 
 function deliveryTable(rows: NonNullable<Results['deliveries']>): string {
-  const cells = rows.map(({ engine, destinations, perSecond, barePerSecond, ratio }) => [
-    `${engine}: ${shownCount(destinations)}`,
-    ...[shownCount(perSecond), shownCount(barePerSecond), shownRatio(ratio)],
+  const cells = rows.map(({ engine, destinations, isSecure, perSecond, barePerSecond, ratio, ratios }) => [
+    `${engine}: ${shownCount(destinations)}${isSecure ? ' by https' : ''}`,
+    ...[shownCount(perSecond), shownCount(barePerSecond), shownRatio(ratio), shownSpread(ratios)],
   ])
-  return shownTable(['destinations', 'deliveries/s', 'bare undici loop/s', 'of it'], cells)
+  return shownTable(['destinations', 'deliveries/s', 'bare undici loop/s', 'of it', 'spread'], cells)
 }
+
+const shownSpread = ([least, most]: readonly [number, number]): string =>
+  `${least.toFixed(2)} to ${most.toFixed(2)}`
+
+const interferenceTable = (rows: NonNullable<Results['interference']>): string =>
+  shownTable(
+    ['10 destinations beside one that does', 'rate', 'spread'],
+    rows.map(({ engine, behaviour, ratio, ratios }) => [
+      `${engine}: ${behaviour}`,
+      ...[shownRatio(ratio), shownSpread(ratios)],
+    ]),
+  )
 
 const idleTable = (rows: NonNullable<Results['idle']>): string =>
   shownTable(
@@ -181,6 +193,7 @@ export function reportOf(results: Results, targets: readonly Target[]): { text: 
     memory && memoryTable(memory),
     workers && workersTable(workers),
     results.deliveries && deliveryTable(results.deliveries),
+    results.interference && interferenceTable(results.interference),
     results.idle && idleTable(results.idle),
     storeCost && storeCostTable(storeCost),
     missing.length > 0 && missing.join('\n'),

@@ -1,4 +1,4 @@
-import type { DeliveryRow, IdleRow } from './measure/deliveries.ts'
+import type { DeliveryRow, IdleRow, InterferenceRow } from './measure/deliveries.ts'
 import type { GrowthRow } from './measure/growth.ts'
 import type { LimitRow } from './measure/limits.ts'
 import type { ListRow } from './measure/lists.ts'
@@ -24,6 +24,7 @@ export interface Results {
   workers?: WorkersRow[]
   deliveries?: DeliveryRow[]
   idle?: IdleRow[]
+  interference?: InterferenceRow[]
   storeCost?: StoreCostRow[]
   /** What could not be measured at all, and why. */
   readonly failures: string[]

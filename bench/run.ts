@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { estimateSeconds } from './estimate.ts'
 import { findGenerator } from './load/load.ts'
 import { describeMachine, type Machine } from './machine.ts'
-import { measureDeliveries, measureIdleDelay } from './measure/deliveries.ts'
+import { measureDeliveries, measureIdleDelay, measureInterference } from './measure/deliveries.ts'
 import { measureGrowth } from './measure/growth.ts'
 import { measureLimits } from './measure/limits.ts'
 import { measureLists } from './measure/lists.ts'
@@ -83,6 +83,7 @@ async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<R
   if (parts.includes('deliveries')) {
     results.deliveries = await onBoth('deliveries', measureDeliveries, running)
     results.idle = await onBoth('deliveries', measureIdleDelay, running)
+    results.interference = await onBoth('deliveries', measureInterference, running)
   }
   if (parts.includes('store'))
     results.storeCost = await measureStoreCost(bench).catch((error: Error) => {

@@ -4,7 +4,7 @@ import { writeEvent } from '../../server/src/features/events/index.ts'
 import { createDestination } from '../../server/src/features/webhooks/create-destination.ts'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { readConfig } from '../../server/src/platform/config/index.ts'
-import { createReach } from '../../server/src/platform/outbound/index.ts'
+import { createEgressPolicy } from '../../server/src/platform/outbound/index.ts'
 import { randomBytes } from '../../server/src/platform/secrets.ts'
 import { redemptionData } from '../../server/test/reported-redemption.ts'
 import { type JetonClient, prepareProjects } from '../prepare-jeton.ts'
@@ -26,7 +26,12 @@ export async function fillDeliveries(store: Store, { urls, events }: Filling): P
   const config = readConfig(store.env)
   const { db } = await openStore({ config, clock: systemClock })
   const vault = await openVault(db, config)
-  const deps = { db, vault, random: randomBytes, reach: createReach(config.JETON_WEBHOOK_ALLOW) }
+  const deps = {
+    db,
+    vault,
+    random: randomBytes,
+    egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
+  }
   for (const target_url of urls) {
     const fields = { target_url, events: [KIND] }
     await createDestination(deps, { projectId, kind: 'webhook', fields, actor: ACTOR })

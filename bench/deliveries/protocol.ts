@@ -26,6 +26,9 @@ export interface Sent {
   readonly body: string
 }
 
+/** What a receiver does with a request. */
+export type Behaviour = 'answer' | 'hang' | 'fail' | 'drip'
+
 /** What the bare loop posts, and where. */
 export interface BareTask extends Sent {
   readonly urls: readonly string[]
@@ -33,11 +36,12 @@ export interface BareTask extends Sent {
   readonly connections: number
 }
 
-export function announceUrl(server: Server): void {
+export function announceUrl(server: Server, protocol: 'http' | 'https'): void {
   process.on('disconnect', () => process.exit(1))
-  server.listen(0, '127.0.0.1', () => {
+  // Every address of `localhost`: certificates are made for names.
+  server.listen(0, 'localhost', () => {
     const { port } = server.address() as AddressInfo
-    process.send!(`http://127.0.0.1:${port}`)
+    process.send!(`${protocol}://localhost:${port}`)
   })
 }
 

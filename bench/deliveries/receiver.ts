@@ -1,6 +1,12 @@
-/** Takes what is sent, answers 204, and tells how many came, from when to when, and how old the events were. */
-import { createServer, type IncomingMessage } from 'node:http'
-import { announceUrl, type FromReceiver, type ToReceiver } from './protocol.ts'
+/**
+ * Receives deliveries and reports how many came, how fast, and how old the events were. The first argument is its
+ * behaviour; with a certificate in the environment it speaks TLS.
+ */
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { announceUrl, type Behaviour, type FromReceiver, type ToReceiver } from './protocol.ts'
+
+const behaviour = (process.argv[2] ?? 'answer') as Behaviour
 
 let count = 0
 /** When it began to count the time. */
@@ -15,7 +21,18 @@ let asked: ToReceiver | undefined
 
 let last: Pick<IncomingMessage, 'headers'> & { body: Buffer[] } = { headers: {}, body: [] }
 
-const server = createServer((request, response) => {
+const DRIP_EVERY_MS = 500
+
+function respond(response: ServerResponse): void {
+  if (behaviour === 'answer') response.writeHead(204).end()
+  if (behaviour === 'fail') response.writeHead(500).end()
+  if (behaviour !== 'drip') return
+  response.writeHead(200)
+  const timer = setInterval(() => response.write('.'), DRIP_EVERY_MS)
+  response.on('close', () => clearInterval(timer))
+}
+
+const receive: RequestListener = (request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
@@ -24,10 +41,10 @@ const server = createServer((request, response) => {
     last = { headers: request.headers, body: chunks }
     if (timing)
       delaysMs.push(Date.now() - Date.parse(JSON.parse(Buffer.concat(chunks).toString()).event.created_at))
-    response.writeHead(204).end()
+    respond(response)
     tellOnceThere()
   })
-})
+}
 
 function tellOnceThere(): void {
   if (!asked || count < asked.count) return
@@ -45,4 +62,8 @@ process.on('message', (message: ToReceiver) => {
   asked = message
   tellOnceThere()
 })
-announceUrl(server)
+const { RECEIVER_CERT: cert, RECEIVER_KEY: key } = process.env
+announceUrl(
+  cert ? createSecureServer({ cert, key }, receive) : createServer(receive),
+  cert ? 'https' : 'http',
+)

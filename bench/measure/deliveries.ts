@@ -1,10 +1,15 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Certificate, makeAuthority } from '../../server/test/certificates.ts'
 import { redemptionData } from '../../server/test/reported-redemption.ts'
 import { fillDeliveries } from '../deliveries/fill.ts'
 import {
   type BareTask,
+  type Behaviour,
   type FromReceiver,
   heard,
   type Sent,
@@ -29,8 +34,19 @@ export interface DeliveryRow {
   readonly destinations: number
   readonly perSecond: number
   readonly barePerSecond: number
-  /** Of the bare loop in the same round; the median of the rounds. */
+  /** Of the bare loop in the same round; the median of the rounds, and their spread. */
   readonly ratio: number
+  readonly ratios: readonly [least: number, most: number]
+  readonly isSecure: boolean
+}
+
+/** How fast ten destinations are served beside an eleventh, by what that one does. */
+export interface InterferenceRow {
+  readonly engine: Engine
+  readonly behaviour: Behaviour
+  /** Of the rate beside one that answers, in the same round; the median of the rounds. */
+  readonly ratio: number
+  readonly ratios: readonly [least: number, most: number]
 }
 
 export interface IdleRow {
@@ -42,8 +58,17 @@ export interface IdleRow {
 
 const entry = (name: string) => fileURLToPath(new URL(`../deliveries/${name}.ts`, import.meta.url))
 
-async function withReceiver<T>(work: (url: string, ask: Ask) => Promise<T>): Promise<T> {
-  const child = fork(entry('receiver'))
+interface ReceiverOptions {
+  readonly behaviour?: Behaviour
+  readonly certificate?: Certificate | undefined
+}
+
+async function withReceiver<T>(
+  work: (url: string, ask: Ask) => Promise<T>,
+  { behaviour = 'answer', certificate }: ReceiverOptions = {},
+): Promise<T> {
+  const tls = certificate && { RECEIVER_CERT: certificate.cert, RECEIVER_KEY: certificate.key }
+  const child = fork(entry('receiver'), [behaviour], { env: { ...process.env, ...tls } })
   try {
     const url = await heard<string>(child)
     const ask: Ask = (message) => {
@@ -62,7 +87,7 @@ type Ask = (message: ToReceiver) => Promise<FromReceiver>
 /** What may be reached, and with what secrets are kept. */
 const settings = (store: Store): Record<string, string> => ({
   ...store.env,
-  JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
+  JETON_WEBHOOK_ALLOW: '127.0.0.0/8,::1',
   JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
   JETON_LOG_LEVEL: 'warn',
 })
@@ -85,13 +110,10 @@ const urlsOf = (url: string, count: number): string[] =>
 /** Written by the client itself. */
 const OF_THE_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
-async function bareLoop(
-  { url, ask, destinations, count }: Sending,
-  { headers, body }: Sent,
-): Promise<number> {
+async function bareLoop({ ask, urls, count }: Sending, { headers, body }: Sent): Promise<number> {
   const child = fork(entry('bare'))
   const task: BareTask = {
-    urls: urlsOf(url, destinations),
+    urls,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name))),
     body,
     count,
@@ -106,15 +128,15 @@ async function bareLoop(
 }
 
 async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Promise<Arrived> {
-  const { url, ask, destinations, count } = sending
+  const { ask, urls, count, events } = sending
   const store = await bench.stores.fresh(engine)
   const env = settings(store)
   let child: ChildProcess | undefined
   try {
-    await fillDeliveries({ ...store, env }, { urls: urlsOf(url, destinations), events: count / destinations })
+    await fillDeliveries({ ...store, env }, { urls, events })
     const seen = arrived(ask, count)
     child = spawn(process.execPath, [BINARY, 'worker'], {
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     return await seen
@@ -125,10 +147,11 @@ async function jetonWorker(bench: Bench, engine: Engine, sending: Sending): Prom
 }
 
 interface Sending {
-  readonly url: string
   readonly ask: Ask
-  readonly destinations: number
+  readonly urls: readonly string[]
+  /** Arrivals to wait for. */
   readonly count: number
+  readonly events: number
 }
 
 const ended = (child: ChildProcess | undefined): Promise<void> =>
@@ -138,32 +161,93 @@ const ended = (child: ChildProcess | undefined): Promise<void> =>
     child.kill('SIGTERM')
   })
 
-/** Everything that waits is sent to a local receiver; then a loop posts the last of these requests as often, as plainly as it can. */
-export const measureDeliveries = (bench: Bench, engine: Engine): Promise<DeliveryRow[]> =>
-  withReceiver(async (url, ask) => {
-    const count = bench.quick ? DELIVERIES_QUICK : DELIVERIES
-    const rows: DeliveryRow[] = []
-    for (const destinations of DESTINATIONS) {
-      const rounds: { jeton: number; bare: number }[] = []
-      for (let i = 1; i <= bench.rounds; i++) {
-        const sending = { url, ask, destinations, count }
-        const { rate: jeton, last } = await jetonWorker(bench, engine, sending)
-        const bare = await bareLoop(sending, last)
-        rounds.push({ jeton, bare })
-        bench.say(
-          `deliveries ${i} of ${bench.rounds}: ${engine}, ${shownCount(destinations)} destinations: ${shownCount(jeton)}/s, the bare loop ${shownCount(bare)}/s`,
-        )
+const ratiosOf = (ratios: readonly number[]) => ({
+  ratio: median([...ratios]),
+  ratios: [Math.min(...ratios), Math.max(...ratios)] as const,
+})
+
+/** Sends everything to a local receiver; then a bare loop posts the last of these requests as often. */
+export const measureDeliveries = async (bench: Bench, engine: Engine): Promise<DeliveryRow[]> => [
+  ...(await compareWithBareLoop(bench, engine, DESTINATIONS)),
+  ...(await compareWithBareLoop(bench, engine, [10], makeAuthority())),
+]
+
+const compareWithBareLoop = (
+  bench: Bench,
+  engine: Engine,
+  destinationCounts: readonly number[],
+  authority?: ReturnType<typeof makeAuthority>,
+): Promise<DeliveryRow[]> =>
+  withReceiver(
+    async (url, ask) => {
+      if (authority) trust(authority)
+      const count = bench.quick ? DELIVERIES_QUICK : DELIVERIES
+      const rows: DeliveryRow[] = []
+      for (const destinations of destinationCounts) {
+        const rounds: { jeton: number; bare: number }[] = []
+        for (let i = 1; i <= bench.rounds; i++) {
+          const sending = { ask, urls: urlsOf(url, destinations), count, events: count / destinations }
+          const { rate: jeton, last } = await jetonWorker(bench, engine, sending)
+          const bare = await bareLoop(sending, last)
+          rounds.push({ jeton, bare })
+          bench.say(
+            `deliveries ${i} of ${bench.rounds}: ${engine}, ${shownCount(destinations)} destinations: ${shownCount(jeton)}/s, the bare loop ${shownCount(bare)}/s`,
+          )
+        }
+        rows.push({
+          engine,
+          destinations,
+          perSecond: median(rounds.map(({ jeton }) => jeton)),
+          barePerSecond: median(rounds.map(({ bare }) => bare)),
+          ...ratiosOf(rounds.map(({ jeton, bare }) => jeton / bare)),
+          isSecure: authority !== undefined,
+        })
       }
-      rows.push({
-        engine,
-        destinations,
-        perSecond: median(rounds.map(({ jeton }) => jeton)),
-        barePerSecond: median(rounds.map(({ bare }) => bare)),
-        ratio: median(rounds.map(({ jeton, bare }) => jeton / bare)),
-      })
+      return rows
+    },
+    { certificate: authority?.issue({ names: ['localhost'] }) },
+  )
+
+/** For the processes that are started from here on. */
+function trust({ cert }: Certificate): void {
+  const file = join(mkdtempSync(join(tmpdir(), 'jeton-bench-')), 'authority.pem')
+  writeFileSync(file, cert)
+  process.env.NODE_EXTRA_CA_CERTS = file
+}
+
+const NEIGHBOURS = 10
+
+/** Serves ten destinations beside an eleventh that answers, then beside one that does not, in turn. */
+export async function measureInterference(bench: Bench, engine: Engine): Promise<InterferenceRow[]> {
+  const rows: InterferenceRow[] = []
+  const count = bench.quick ? DELIVERIES_QUICK : DELIVERIES / 4
+  for (const behaviour of ['hang', 'fail', 'drip'] as const) {
+    const ratios: number[] = []
+    for (let i = 1; i <= bench.rounds; i++) {
+      const good = await rateBeside(bench, engine, { behaviour: 'answer', count })
+      ratios.push((await rateBeside(bench, engine, { behaviour, count })) / good)
     }
-    return rows
-  })
+    const row = { engine, behaviour, ...ratiosOf(ratios) }
+    bench.say(`deliveries beside one that does "${behaviour}": ${engine}: ${row.ratio.toFixed(2)}`)
+    rows.push(row)
+  }
+  return rows
+}
+
+const rateBeside = (
+  bench: Bench,
+  engine: Engine,
+  { behaviour, count }: { behaviour: Behaviour; count: number },
+): Promise<number> =>
+  withReceiver((url, ask) =>
+    withReceiver(
+      async (other) => {
+        const urls = [...urlsOf(url, NEIGHBOURS), `${other}/hooks/other`]
+        return (await jetonWorker(bench, engine, { ask, urls, count, events: count / NEIGHBOURS })).rate
+      },
+      { behaviour },
+    ),
+  )
 
 /** One event at a time, each after the one before has arrived. */
 export const measureIdleDelay = (bench: Bench, engine: Engine): Promise<IdleRow[]> =>

@@ -20,7 +20,7 @@ import {
 import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
-import { createReach } from '../platform/outbound/index.ts'
+import { createEgressPolicy } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { PrimaryLink } from '../platform/workers/index.ts'
@@ -112,7 +112,7 @@ export async function compose(parts: Parts): Promise<Service> {
     clock,
     random: randomBytes,
     vault,
-    reach: createReach(config.JETON_WEBHOOK_ALLOW),
+    egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
     metrics,
     metricsText: async () => (siblings ? siblings.totalText() : metrics.text()),
     memory,

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/index.ts'
 import type { Vault } from '../platform/encryption.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { createReach, createSender } from '../platform/outbound/index.ts'
+import { createEgressPolicy, createSender } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { VERSION } from './version.ts'
 
@@ -20,13 +20,13 @@ interface Parts {
 
 /** The worker with its sockets: inside `jeton serve`, and alone in `jeton worker`. */
 export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
-  const reach = createReach(config.JETON_WEBHOOK_ALLOW)
-  const sender = createSender({ reach, userAgent: `Jeton/${VERSION}` })
+  const policy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
+  const sender = createSender({ policy, userAgent: `Jeton/${VERSION}` })
   const delivery = startDelivery({
     ...parts,
     random: randomBytes,
-    // Who cannot sign leaves it to those who can; fanning out needs no key.
-    maySend: vault.ready,
+    // Without the key, this process relays events and leaves sending to processes that have it.
+    canSign: vault.ready,
     send: (outgoing) => sendDelivery({ sender, vault }, outgoing),
   })
   return {

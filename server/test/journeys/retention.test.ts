@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRetention } from '../../src/features/deliveries/index.ts'
-import { queueEvent } from '../../src/features/events/event.store.ts'
+import { enqueueEvent } from '../../src/features/events/event.store.ts'
 import { DELIVERED, type DeliveryRecord, EXHAUSTED, openRecord, type Wanted } from '../delivery-record.ts'
 import { eachEngine } from '../engines.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
@@ -132,7 +132,7 @@ eachEngine((engine) => {
     test('and waits for its fan-out stays; one that nobody wanted goes', async () => {
       const record = await openRecord(service)
       const waiting = await record.event({ created_at: old() })
-      await service.service.db.transaction((tx) => queueEvent(tx, waiting))
+      await service.service.db.transaction((tx) => enqueueEvent(tx, waiting))
       await record.event({ created_at: old() })
       await clean()
       expect((await left(record)).events).toEqual([waiting.id])

@@ -56,9 +56,9 @@ eachEngine((engine) => {
     return body.data.find((one: { group_id: string }) => one.group_id === group).id
   }
   /** What has arrived, or will, at where all destinations lead. */
-  async function arrived(isMeant: (payload: Received['payload']) => boolean): Promise<Received> {
+  async function arrived(matches: (payload: Received['payload']) => boolean): Promise<Received> {
     for (let count = 1; ; count++) {
-      const found = (await receiver.receivedAtLeast(count)).find(({ payload }) => isMeant(payload))
+      const found = (await receiver.receivedAtLeast(count)).find(({ payload }) => matches(payload))
       if (found) return found
     }
   }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
 import type { Attempt, DeliveryRow, DeliveryTables } from './delivery.ts'
-import { type DeliveryHead, HEAD, isIn } from './delivery-runs.store.ts'
+import { type DeliveryHead, HEAD, isIn } from './delivery-list.store.ts'
 import type { Recoverable } from './delivery-status.ts'
 
 export const findDelivery = (

@@ -8,8 +8,8 @@ import { createMetrics } from '../../platform/metrics.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryTables } from './delivery.ts'
+import { QUEUES_PER_CLAIM } from './delivery-queue.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { WALK_MOST } from './exchange.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 
 const DELIVERED: SendResult = {
@@ -96,7 +96,7 @@ eachEngine((engine) => {
     const sent: OutgoingDelivery[] = []
     const dispatcher = new Dispatcher({
       ...{ db: counted, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
-      ...{ random: randomBytes, maySend: true },
+      ...{ random: randomBytes, canSign: true },
       async send(delivery) {
         sent.push(delivery)
         return DELIVERED
@@ -105,14 +105,14 @@ eachEngine((engine) => {
     return { db, dispatcher, sent, exchanges: () => exchanges }
   }
 
-  test('a run ends where nothing is due, however many queues wait', async () => {
-    const { dispatcher, exchanges } = await prepared(WALK_MOST + 100, 9e15)
+  test('a run ends when nothing is due, however many queues there are', async () => {
+    const { dispatcher, exchanges } = await prepared(QUEUES_PER_CLAIM + 100, 9e15)
     await dispatcher.run()
     expect(exchanges()).toBe(2)
-    // Nothing says that something has fallen due since.
+    // No notification has come since.
     await dispatcher.run()
     expect(exchanges()).toBe(2)
-    dispatcher.look()
+    dispatcher.notifyDue()
     await dispatcher.run()
     expect(exchanges()).toBe(4)
   })
@@ -120,12 +120,15 @@ eachEngine((engine) => {
   test('every queue is served, however many there are', async () => {
     const { db, dispatcher, sent } = await prepared(700, 1)
     let wanted = true
-    dispatcher.onEnded = () => (wanted = true)
-    while (wanted) {
-      wanted = false
-      await dispatcher.run()
-    }
-    await dispatcher.finish()
+    dispatcher.onFlushDue = () => (wanted = true)
+    await vi.waitFor(async () => {
+      if (wanted) {
+        wanted = false
+        await dispatcher.run()
+      }
+      expect(sent).toHaveLength(700)
+    }, 20_000)
+    await dispatcher.drainAndStop()
     expect(new Set(sent.map(({ deliveryId }) => deliveryId)).size).toBe(700)
     expect(sent).toHaveLength(700)
     const left = await db
@@ -137,62 +140,72 @@ eachEngine((engine) => {
     expect(left).toEqual([])
   })
 
-  test('what is claimed ahead waits for a place, in order, and is given back where none comes in time', async () => {
+  test('a buffered delivery starts in order when a permit is free, and is released after 2 s', async () => {
     const { db } = await prepared(300, 1, true)
     const clock = new TestClock(Date.now())
-    const begun: { id: string; end(): void }[] = []
-    let holding = false
+    const started: { id: string; end(): void }[] = []
+    let isHolding = false
     const dispatcher = new Dispatcher({
-      ...{ db, clock, log: silentLog(), metrics: createMetrics(), random: randomBytes, maySend: true },
+      ...{ db, clock, log: silentLog(), metrics: createMetrics(), random: randomBytes, canSign: true },
       send: ({ deliveryId: id }) =>
         new Promise((resolve) => {
           const end = () => resolve(DELIVERED)
-          begun.push({ id, end })
-          if (!holding) end()
+          started.push({ id, end })
+          if (!isHolding) end()
         }),
     })
-    while (begun.length < 30) await dispatcher.run()
-    holding = true
     await dispatcher.run()
-    const first = begun.length
-    expect(begun.map(({ id }) => id)).toEqual(begun.map(({ id }) => id).sort())
-    // All that may be in flight are; the rest of the claim waits, and the next goes as one ends.
-    begun.at(-1)!.end()
-    await vi.waitFor(() => expect(begun).toHaveLength(first + 1))
+    await vi.waitFor(() => expect(started).toHaveLength(4))
+    isHolding = true
+    await dispatcher.run()
+    // 64 in flight is the limit of a healthy destination; the rest of the claim is buffered.
+    await vi.waitFor(() => expect(started).toHaveLength(4 + 64))
+    expect(dispatcher.bufferedCount).toBe(64)
+    started.at(-1)!.end()
+    await vi.waitFor(() => expect(started).toHaveLength(4 + 65))
+    expect(started.map(({ id }) => id)).toEqual(started.map(({ id }) => id).sort())
     await clock.advance(2_001)
-    begun.at(-2)!.end()
-    await new Promise(setImmediate)
-    expect(begun).toHaveLength(first + 1)
-    // Dropped although none of its sends has ended: a receiver that hangs keeps nothing of it.
-    dispatcher.stopClaiming()
+    started.at(-2)!.end()
     await dispatcher.run()
-    const kept = begun.length
-    holding = false
-    for (const { end } of begun) end()
-    await dispatcher.finish()
-    expect(begun).toHaveLength(kept)
+    expect([started.length, dispatcher.bufferedCount]).toEqual([4 + 65, 0])
+    isHolding = false
+    for (const { end } of started) end()
+    await dispatcher.drainAndStop()
+    expect(started).toHaveLength(4 + 65)
     const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
-    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(kept)
-    const back = rows.filter(({ status }) => status === 'pending')
-    expect(back.length).toBeGreaterThan(0)
-    expect(back.every(({ claim_id, next_attempt_at }) => claim_id === null && next_attempt_at === 1)).toBe(
-      true,
-    )
+    expect(rows.filter(({ status }) => status === 'delivered')).toHaveLength(4 + 65)
+    const pending = rows.filter(({ status }) => status === 'pending')
+    // A delivery that was never tried keeps its position in the queue.
+    expect(pending.every((row) => row.claim_id === null && row.next_attempt_at === 1)).toBe(true)
   })
 
-  test('what throws where it should not is on record as not sent, and the rest goes on', async () => {
+  test('without the encryption key nothing is claimed', async () => {
+    const { db } = await prepared(3, 1)
+    const dispatcher = new Dispatcher({
+      ...{ db, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
+      ...{ random: randomBytes, canSign: false },
+      send: () => Promise.reject(new Error('must not be called')),
+    })
+    await dispatcher.run()
+    expect(dispatcher.capacities().total).toBe(0)
+    const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
+    expect(rows.every(({ claim_id }) => claim_id === null)).toBe(true)
+  })
+
+  test('a bug while sending is recorded as not sent, and the other deliveries are sent', async () => {
     const { db, dispatcher } = await prepared(3, 1)
     let calls = 0
     const broken = new Dispatcher({
       ...{ db, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
-      ...{ random: randomBytes, maySend: true },
+      ...{ random: randomBytes, canSign: true },
       async send() {
         if (++calls === 1) throw new Error('a bug')
         return DELIVERED
       },
     })
     await broken.run()
-    await broken.finish()
+    await vi.waitFor(() => expect(calls).toBe(3))
+    await broken.drainAndStop()
     const rows = await db.read<DeliveryTables>().selectFrom('deliveries').selectAll().orderBy('id').execute()
     expect(rows.map(({ status }) => status)).toEqual(['pending', 'delivered', 'delivered'])
     const [attempt] = await db
@@ -203,6 +216,6 @@ eachEngine((engine) => {
       .execute()
     expect(attempt!.error).toMatch(/^not sent/)
     expect(attempt!.error).not.toContain('a bug')
-    await dispatcher.finish()
+    await dispatcher.drainAndStop()
   })
 })

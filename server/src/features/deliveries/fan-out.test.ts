@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { createVault } from '../../platform/encryption.ts'
-import { createReach } from '../../platform/outbound/index.ts'
+import { createEgressPolicy } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { createCampaign } from '../campaigns/index.ts'
 import { EVENT_SCHEMAS, type EventTables, writeEvent } from '../events/index.ts'
@@ -15,7 +15,9 @@ import { createProjectIn } from '../projects/index.ts'
 import { createDestination } from '../webhooks/create-destination.ts'
 import { deleteDestination, disableDestination } from '../webhooks/destination-changes.ts'
 import type { DeliveryTables } from './delivery.ts'
+import { NO_CAPACITY } from './destination-limits.ts'
 import { fanOut } from './fan-out.ts'
+import { relayBatch } from './outbox.store.ts'
 import { payloadOf } from './payload.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -31,7 +33,7 @@ eachEngine((engine) => {
     db,
     random,
     vault: createVault(Buffer.alloc(32, 1), random),
-    reach: createReach([]),
+    egressPolicy: createEgressPolicy([]),
   })
 
   beforeEach(async () => {
@@ -72,7 +74,9 @@ eachEngine((engine) => {
     )
 
   const run = async () => {
-    while ((await fanOut({ db, random, clock: systemClock })).events > 0);
+    const all = { from: 0, limit: 500 }
+    const unclaimed = { capacities: NO_CAPACITY, claimId: '', claimedAt: 0 }
+    while ((await relayBatch(db, all, (batch) => fanOut({ batch, ...unclaimed }))).events.length > 0);
   }
 
   const deliveries = () =>

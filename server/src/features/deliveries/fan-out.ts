@@ -1,99 +1,133 @@
-import type { Clock } from '../../platform/clock.ts'
-import type { Database, Transaction } from '../../platform/database/index.ts'
-import { newId, type RandomBytes } from '../../platform/secrets.ts'
-import { sibling } from '../../platform/sibling.ts'
-import { freeEvents } from '../events/index.ts'
-import { freeEventsOnPostgres, insertAllOnPostgres, releaseEventsOnPostgres } from './delivery.store.ts'
-import { FanOutBatch, type Outlet } from './fan-out-batch.ts'
-import { type FanOutMessage, packFanOut, type ToWrite } from './fan-out-message.ts'
-import { takeEvents } from './take-events.ts'
+import type { EventKind } from '../../contract/event-kinds.ts'
+import type { EventHead, EventRow } from '../events/index.ts'
+import { type DestinationRow, eventsOf } from '../webhooks/index.ts'
+import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import { LEASE_MS, TARGET_COLUMNS, type Target } from './delivery-queue.ts'
+import type { Capacities } from './destination-limits.ts'
+import { makeDelivery } from './make-delivery.ts'
+import { type Fields, fieldsOf } from './publication.ts'
+import type { ClaimedDelivery } from './send-buffer.ts'
 
-/** Events that one batch takes at most. */
-export const EVENTS_AT_ONCE = 400
+/** Limits of one transaction beyond its first event: SQLite has one writer, and everything else waits for it. */
+export const MAX_DELIVERIES_PER_BATCH = 500
+const MAX_BYTES_PER_BATCH = 8 * 1024 * 1024
+/** Deliveries of a longer event are claimed from the queue, where fewer of them are in memory at once. */
+const MAX_CLAIMED_DATA_LENGTH = 64 * 1024
 
-const SQLITE_PROGRAM = sibling(import.meta.url, './fan-out.sqlite')
+/** `skips` lists the events that were written before the destination was created. */
+export const SUBSCRIBER_COLUMNS = [...TARGET_COLUMNS, 'skips'] as const
+export type Subscriber = Readonly<Pick<DestinationRow, (typeof SUBSCRIBER_COLUMNS)[number]>>
 
-interface Deps {
-  readonly db: Database
-  readonly random: RandomBytes
-  readonly clock: Clock
-  readonly outlet?: Outlet
-  /** Events to take. */
-  readonly most?: number
-  /** Those that were written from then on; all where it is 0. */
-  readonly from?: number
+/** Events in the outbox, oldest first, with everything that making their deliveries requires. */
+export interface OutboxBatch {
+  /** The store's time. */
+  readonly now: number
+  readonly events: readonly EventRow[]
+  /** Destinations of their projects that are not deleted. */
+  readonly destinations: readonly Subscriber[]
+  /** Ids of the destinations that have due deliveries in the store. */
+  readonly withBacklog: readonly string[]
 }
 
-/** What came of it. */
-export interface FanOut {
-  /** 0 when none wait. */
-  readonly events: number
-  /** Deliveries that are being sent. */
-  readonly kept: number
-  /** Those that are left in the store, to be claimed. */
-  readonly left: number
-  /** Of these, deliveries to receivers that take all that they get, and that need not go by the store. */
-  readonly leftToQuick: number
-  /** When the last of the events was written. */
-  readonly upTo: number
+export interface FanOutRequest {
+  readonly batch: OutboxBatch
+  readonly capacities: Capacities
+  readonly claimId: string
+  /** Monotonic time before the store was asked for the batch. */
+  readonly claimedAt: number
+}
+
+export interface FannedOut {
+  readonly events: readonly EventRow[]
+  readonly deliveries: readonly DeliveryRow[]
+  readonly publications: readonly PublicationRow[]
+  /** Those of the deliveries that this process sends right after the commit. */
+  readonly claimed: readonly ClaimedDelivery[]
+  /** True if a healthy destination got a delivery that must wait in the store. */
+  readonly leavesHealthyBacklog: boolean
 }
 
 /**
- * Takes events that wait. What the outlet has room for is sent at once: an event all of whose deliveries are goes on
- * waiting, held by a claim, until they are written with how they ended. Of all others the deliveries and publications are
- * written here, each event's in the transaction that takes it out of the queue, and only while the claim still holds it. Who
- * dies in between leaves a lease that ends, and the event is taken anew, to the same ids and bytes.
+ * Makes one delivery per event and destination, with nothing but its input. A delivery is claimed if its destination is
+ * active, has no due backlog in the store or earlier in this batch, and has capacity; otherwise it is pending and due.
  */
-export async function fanOut(deps: Deps): Promise<FanOut> {
-  const { db, clock, random, outlet, most = EVENTS_AT_ONCE, from = 0 } = deps
-  const claimId = newId(random, '')
-  const at = clock.monotonic()
-  let batch: FanOutBatch | undefined
-  try {
-    const taken = await takeEvents(db, { claimId, from, most })
-    batch = new FanOutBatch({ outlet, claimId, at, taken })
-    await batch.make(db)
-    const written = batch.made.filter(({ first }) => first === null)
-    const free = taken.events.slice(batch.made.length)
-    const isOurs =
-      written.length + free.length === 0 || (await write(db, { claimId, now: taken.now, written, free }))
-    // A lease has ended: what is not sent now falls due at once, if another has not sent it yet.
-    if (!isOurs) batch.letGo()
-  } catch (error) {
-    batch?.letGo()
-    // Else they would wait for the end of the lease.
-    await db.transaction((tx) => freeEvents(tx, claimId)).catch(() => undefined)
-    throw error
+export function fanOut({ batch, capacities, claimId, claimedAt }: FanOutRequest): FannedOut {
+  const { now } = batch
+  const destinationsFor = subscriptions(batch)
+  const budget = new CapacityBudget(capacities)
+  const withBacklog = new Set(batch.withBacklog)
+  const [events, deliveries, publications]: [EventRow[], DeliveryRow[], PublicationRow[]] = [[], [], []]
+  const claimed: ClaimedDelivery[] = []
+  let [bytes, leavesHealthyBacklog] = [0, false]
+
+  function claim(event: EventRow, target: Target, delivery: DeliveryRow): void {
+    if (target.active !== 1) return
+    const isShort = event.data.length <= MAX_CLAIMED_DATA_LENGTH
+    if (isShort && !withBacklog.has(target.id) && budget.take(target.id)) {
+      delivery.claim_id = claimId
+      delivery.next_attempt_at = now + LEASE_MS
+      claimed.push({ claimId, claimedAt, delivery, event, target })
+    } else {
+      withBacklog.add(target.id)
+      if (capacities.isHealthy(target.id)) leavesHealthyBacklog = true
+    }
   }
-  batch.begin()
-  const { made, kept, left, leftToQuick } = batch
-  return { events: made.length, kept, left, leftToQuick, upTo: made.at(-1)?.event.created_at ?? 0 }
+
+  for (const event of batch.events) {
+    if (deliveries.length >= MAX_DELIVERIES_PER_BATCH || bytes >= MAX_BYTES_PER_BATCH) break
+    const targets = destinationsFor(event)
+    const fields = publicationFields(event, targets)
+    for (const destination of targets) {
+      const { delivery, publication } = makeDelivery({ event, destination, fields, now })
+      claim(event, destination, delivery)
+      deliveries.push(delivery)
+      if (publication) publications.push(publication)
+      bytes += delivery.tail.length
+    }
+    events.push(event)
+  }
+  return { events, deliveries, publications, claimed, leavesHealthyBacklog }
 }
 
-/** Whether the claim still held all of them. Of those that it did not, another process takes care. */
-async function write(db: Database, toWrite: ToWrite): Promise<boolean> {
-  return db.engine === 'postgres'
-    ? db.transaction((tx) => writeOnPostgres(tx, toWrite))
-    : db.runProgram<FanOutMessage, boolean>(SQLITE_PROGRAM, packFanOut(toWrite))
+const publicationFields = (event: EventRow, targets: readonly Target[]): Fields | undefined =>
+  targets.some(({ kind }) => kind === 'distribution') ? fieldsOf(event.data) : undefined
+
+/** The destinations that existed when an event was written and subscribe to its kind; disabled ones included. */
+function subscriptions({ destinations }: OutboxBatch): (event: EventHead) => Target[] {
+  const known = destinations.map((destination) => ({
+    destination,
+    kinds: eventsOf(destination),
+    eventsBefore: new Set<string>(JSON.parse(destination.skips)),
+  }))
+  const byProject = Map.groupBy(known, ({ destination }) => destination.project_id)
+  return (event) =>
+    (byProject.get(event.project_id) ?? [])
+      .filter(
+        ({ destination, kinds, eventsBefore }) =>
+          kinds.includes(event.kind as EventKind) &&
+          !eventsBefore.has(event.id) &&
+          (destination.kind === 'webhook' || destination.campaign_id === event.campaign_id),
+      )
+      .map(({ destination }) => destination)
 }
 
-async function writeOnPostgres(tx: Transaction, { claimId, written, free }: ToWrite): Promise<boolean> {
-  const held = await releaseEventsOnPostgres(
-    tx,
-    claimId,
-    written.map(({ event }) => event),
-  )
-  const ours = written.filter(({ event }) => held.has(event.id))
-  await insertAllOnPostgres(
-    tx,
-    'deliveries',
-    ours.flatMap(({ deliveries }) => deliveries),
-  )
-  await insertAllOnPostgres(
-    tx,
-    'publications',
-    ours.flatMap(({ publications }) => publications),
-  )
-  if (free.length > 0) await freeEventsOnPostgres(tx, claimId, free)
-  return ours.length === written.length
+/** What is left of the capacities while a batch is made. */
+class CapacityBudget {
+  readonly #capacities: Capacities
+  readonly #taken = new Map<string, number>()
+  #total: number
+
+  constructor(capacities: Capacities) {
+    this.#capacities = capacities
+    this.#total = capacities.total
+  }
+
+  take(id: string): boolean {
+    const taken = this.#taken.get(id) ?? 0
+    const capacity = this.#capacities.byDestination[id] ?? this.#capacities.default
+    if (this.#total <= 0 || taken >= capacity) return false
+    this.#taken.set(id, taken + 1)
+    this.#total--
+    return true
+  }
 }

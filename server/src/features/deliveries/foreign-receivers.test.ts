@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { hasWebhookServer, startWebhookServer } from '../../../test/webhook-server.ts'
 import { REWARD_REDEMPTION_COMPLETED } from '../../contract/event-kinds.ts'
 import { createVault } from '../../platform/encryption.ts'
-import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
+import { createEgressPolicy, createSender, type Sender } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { sendDelivery } from './send-delivery.ts'
 
@@ -25,21 +25,21 @@ let receiver: Receiver
 let sender: Sender
 beforeAll(async () => {
   receiver = await startReceiver()
-  sender = createSender({ reach: createReach(['127.0.0.0/8']) })
+  sender = createSender({ policy: createEgressPolicy(['127.0.0.0/8']) })
 })
 afterAll(() => Promise.all([receiver.close(), sender.close()]))
 
 type Made = ReturnType<typeof makeDestination>
 
-const deliver = ({ row: destination }: Made, nowMs = Date.now()) =>
+const deliver = ({ row: target }: Made, nowMs = Date.now()) =>
   sendDelivery(
     { sender, vault },
     {
       deliveryId: 'whs_1',
       kind: REWARD_REDEMPTION_COMPLETED,
       attempt: 1,
-      body: () => Buffer.from(BODY),
-      destination,
+      body: Buffer.from(BODY),
+      target,
       nowMs,
     },
   )

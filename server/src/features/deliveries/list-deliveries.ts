@@ -2,7 +2,6 @@ import { Problem } from '../../contract/problem.ts'
 import { COUNT_TO, type Reader } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
-import { findContexts, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import {
   type DeliveryHead,
   destinationsWith,
@@ -10,7 +9,8 @@ import {
   type ListReader,
   listAll,
   listRuns,
-} from './delivery-runs.store.ts'
+} from './delivery-list.store.ts'
+import { findContexts, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import {
   type DeliveryState,
   type DestinationState,

@@ -1,7 +1,7 @@
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import type { EventData, EventHead } from '../events/index.ts'
+import type { EventHead } from '../events/index.ts'
 import type { PublicationRow } from './delivery.ts'
 
 interface Customer {
@@ -30,10 +30,7 @@ interface Publishing {
   readonly now: number
 }
 
-export const fieldsOf = (data: EventData): Fields => JSON.parse(textOf(data))
-
-const textOf = (data: EventData): string =>
-  typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.length).toString()
+export const fieldsOf = (data: string): Fields => JSON.parse(data)
 
 /** The notification of a loyalty campaign, as the platform records and sends it. */
 export function makePublication(

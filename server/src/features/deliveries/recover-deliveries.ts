@@ -4,10 +4,10 @@ import { isoTime } from '../../platform/http/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
 import type { DeliveryRow } from './delivery.ts'
+import { type DeliveryHead, destinationsWith, findDestinationStates } from './delivery-list.store.ts'
 import { listRecoverable } from './delivery-record.store.ts'
-import { type DeliveryHead, destinationsWith, findDestinationStates } from './delivery-runs.store.ts'
 import type { DestinationState, Recoverable } from './delivery-status.ts'
-import { isUnderWay, REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
+import { isInProgress, REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
 import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
 
 export interface Recovery {
@@ -91,7 +91,7 @@ async function recoverOne(deps: RecordDeps, recovery: Recovery, of: OfDestinatio
     const page = await listRecoverable(deps.db, run, REOPENED_AT_ONCE)
     const now = await deps.db.now()
     const ids = page
-      .filter((row) => (row.failed_at ?? 0) >= since && !isUnderWay(row, now))
+      .filter((row) => (row.failed_at ?? 0) >= since && !isInProgress(row, now))
       .map(({ id }) => id)
     if (ids.length > 0)
       reopened += recovery.dryRun ? ids.length : await recoverSome(deps, recovery, { ...of, ids })
@@ -117,8 +117,8 @@ const recoverSome = (
   { state, destination, ids }: Some,
 ): Promise<number> =>
   deps.db.transaction(async (tx) => {
-    const isMeant = (row: DeliveryHead) => isStill[state](row, since)
-    const { after } = await reopenDeliveries(tx, { projectId, ids, isMeant })
+    const matches = (row: DeliveryHead) => isStill[state](row, since)
+    const { after } = await reopenDeliveries(tx, { projectId, ids, matches })
     if (after.length > 0)
       await recordChange(deps, tx, {
         actor,

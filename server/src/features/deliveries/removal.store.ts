@@ -6,7 +6,7 @@ import type { DeliveryTables } from './delivery.ts'
 type Tables = DeliveryTables & EventTables
 
 /** Some events of a project, of which none waits for its fan-out, and what is old. */
-export interface Stretch {
+export interface RetentionBatch {
   readonly projectId: string
   readonly eventIds: readonly string[]
   readonly before: number
@@ -16,7 +16,7 @@ export interface Stretch {
  * Of a delivery `x`: old, also by when it was delivered or given up, and nothing that someone may still get. What is
  * cancelled goes to nobody. The sign keeps the engines from looking for all that is old where a few events are named.
  */
-const mayGo = (before: number) => sql<boolean>`
+const isRemovable = (before: number) => sql<boolean>`
   +x.created_at < ${before} and coalesce(x.settled_at, 0) < ${before} and (x.status <> 'pending' or not exists (
     select 1 from destinations d
     where d.project_id = x.project_id and d.id = x.destination_id and d.deleted_at is null))`
@@ -24,7 +24,7 @@ const mayGo = (before: number) => sql<boolean>`
 /** Of the events those at which there is something to do: read before anything is locked, since most often there is nothing. */
 export async function listRemovable(
   reader: Reader,
-  { projectId, eventIds, before }: Stretch,
+  { projectId, eventIds, before }: RetentionBatch,
 ): Promise<string[]> {
   const rows = await reader
     .read<Tables>()
@@ -38,7 +38,7 @@ export async function listRemovable(
         .select('x.id')
         .whereRef('x.project_id', '=', 'events.project_id')
         .whereRef('x.event_id', '=', 'events.id')
-      return eb.or([eb.exists(deliveries.where(mayGo(before))), eb.not(eb.exists(deliveries))])
+      return eb.or([eb.exists(deliveries.where(isRemovable(before))), eb.not(eb.exists(deliveries))])
     })
     .execute()
   return rows.map(({ id }) => id)
@@ -47,7 +47,7 @@ export async function listRemovable(
 /** Up to `most` deliveries with their attempts; what someone holds at this moment is left for another time. How many. */
 export async function deleteSomeDeliveries(
   tx: Transaction,
-  { projectId, eventIds, before }: Stretch,
+  { projectId, eventIds, before }: RetentionBatch,
   most: number,
 ): Promise<number> {
   const old = await tx
@@ -58,7 +58,7 @@ export async function deleteSomeDeliveries(
         .select('x.id')
         .where('x.project_id', '=', projectId)
         .where('x.event_id', 'in', eventIds)
-        .where(mayGo(before))
+        .where(isRemovable(before))
         .limit(most),
     )
     .execute()
@@ -75,7 +75,10 @@ export async function deleteSomeDeliveries(
 }
 
 /** Events of which no delivery is left, with their publications. */
-export async function deleteEventsAlone(tx: Transaction, { projectId, eventIds }: Stretch): Promise<void> {
+export async function deleteEventsAlone(
+  tx: Transaction,
+  { projectId, eventIds }: RetentionBatch,
+): Promise<void> {
   const write = tx.write<Tables>()
   const gone = await write
     .deleteFrom('events')

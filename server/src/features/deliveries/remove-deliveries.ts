@@ -6,7 +6,7 @@ import {
   deleteSomeDeliveries,
   deleteSomeOfProject,
   listRemovable,
-  type Stretch,
+  type RetentionBatch,
   TABLES,
 } from './removal.store.ts'
 
@@ -65,7 +65,7 @@ export function createRetention({ db, days, stretches = STRETCHES_AT_ONCE }: Dep
   }
 }
 
-async function removeStretch(db: Database, stretch: Stretch): Promise<void> {
+async function removeStretch(db: Database, stretch: RetentionBatch): Promise<void> {
   if (stretch.eventIds.length === 0) return
   const old = { ...stretch, eventIds: await listRemovable(db, stretch) }
   if (old.eventIds.length === 0) return

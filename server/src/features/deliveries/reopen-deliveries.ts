@@ -1,9 +1,9 @@
 import type { Transaction } from '../../platform/database/index.ts'
 import { DELIVERIES_DUE } from './delivery.store.ts'
 import type { DeliveryRow } from './delivery.ts'
+import type { DeliveryHead } from './delivery-list.store.ts'
+import { LEASE_MS } from './delivery-queue.ts'
 import { lockDeliveries, updateDeliveries } from './delivery-record.store.ts'
-import type { DeliveryHead } from './delivery-runs.store.ts'
-import { LEASE_MS } from './exchange.ts'
 
 /** Rows that one transaction locks and changes: nobody waits long for the one writer of SQLite. */
 export const REOPENED_AT_ONCE = 500
@@ -11,7 +11,7 @@ export const REOPENED_AT_ONCE = 500
 type Change = Partial<DeliveryRow>
 
 /** What was over begins its schedule anew; its attempts stay counted, and the bytes are the same. */
-const begunAnew = (now: number): Change => ({
+const restartSchedule = (now: number): Change => ({
   status: 'pending',
   slot: 0,
   first_attempt_at: null,
@@ -27,7 +27,7 @@ const madeDue = (now: number): Change => ({ next_attempt_at: now, claim_id: null
  * Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. A lease
  * that lies further ahead than any was given before the clock was set back, and holds nothing.
  */
-export const isUnderWay = (
+export const isInProgress = (
   { status, claim_id, next_attempt_at: at }: Pick<DeliveryHead, 'status' | 'claim_id' | 'next_attempt_at'>,
   now: number,
 ): boolean => status === 'pending' && (at! <= now || (claim_id !== null && at! <= now + LEASE_MS))
@@ -36,7 +36,7 @@ interface Asked {
   readonly projectId: string
   readonly ids: readonly string[]
   /** Looked at again under the lock: a delivery may have changed since it was chosen. */
-  readonly isMeant: (row: DeliveryHead) => boolean
+  readonly matches: (row: DeliveryHead) => boolean
 }
 
 interface Reopened {
@@ -49,21 +49,21 @@ interface Reopened {
 /** Makes deliveries due now, in the transaction that also puts it on record; then wakes the worker. */
 export async function reopenDeliveries(
   tx: Transaction,
-  { projectId, ids, isMeant }: Asked,
+  { projectId, ids, matches }: Asked,
 ): Promise<Reopened> {
   const now = await tx.now()
-  const meant = (await lockDeliveries(tx, projectId, ids)).filter(isMeant)
-  const before = meant.filter((row) => !isUnderWay(row, now))
+  const meant = (await lockDeliveries(tx, projectId, ids)).filter(matches)
+  const before = meant.filter((row) => !isInProgress(row, now))
   const waiting = before.filter(({ status }) => status === 'pending')
   const over = before.filter(({ status }) => status !== 'pending')
   await updateDeliveries(tx, projectId, { ids: idsOf(waiting), change: madeDue(now) })
-  await updateDeliveries(tx, projectId, { ids: idsOf(over), change: begunAnew(now) })
+  await updateDeliveries(tx, projectId, { ids: idsOf(over), change: restartSchedule(now) })
   if (before.length > 0) await tx.wake(DELIVERIES_DUE)
-  const changeOf = ({ status }: DeliveryHead) => (status === 'pending' ? madeDue(now) : begunAnew(now))
+  const changeOf = ({ status }: DeliveryHead) => (status === 'pending' ? madeDue(now) : restartSchedule(now))
   return {
     before,
     after: before.map((row) => ({ ...row, ...changeOf(row) })),
-    unchanged: meant.filter((row) => isUnderWay(row, now)),
+    unchanged: meant.filter((row) => isInProgress(row, now)),
   }
 }
 

@@ -3,8 +3,8 @@ import type { Actor } from '../../platform/http/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
+import { type DeliveryHead, findDestinationStates } from './delivery-list.store.ts'
 import { listDeliveriesOfEvent } from './delivery-record.store.ts'
-import { type DeliveryHead, findDestinationStates } from './delivery-runs.store.ts'
 import type { DestinationState } from './delivery-status.ts'
 import { REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
 import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
@@ -79,7 +79,7 @@ interface Some {
 const replaySome = (deps: RecordDeps, replay: Replay, { ids, destinations }: Some) =>
   deps.db.transaction(async (tx) => {
     const { projectId, eventId, destination, actor } = replay
-    const { after } = await reopenDeliveries(tx, { projectId, ids, isMeant: () => true })
+    const { after } = await reopenDeliveries(tx, { projectId, ids, matches: () => true })
     const held = after.filter((row) => destinations.get(row.destination_id)?.active !== 1).length
     if (after.length > 0)
       await recordChange(deps, tx, {

@@ -4,8 +4,8 @@ import type { Actor } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
+import { type DeliveryHead, findDestinationStates } from './delivery-list.store.ts'
 import { findDelivery } from './delivery-record.store.ts'
-import { type DeliveryHead, findDestinationStates } from './delivery-runs.store.ts'
 import type { DestinationState } from './delivery-status.ts'
 import { deliveryView, listedView } from './delivery-view.ts'
 import { listed } from './list-deliveries.ts'
@@ -35,7 +35,7 @@ async function retryIn(deps: RecordDeps, tx: Transaction, { projectId, id, actor
   const { before, after, unchanged } = await reopenDeliveries(tx, {
     projectId,
     ids: [id],
-    isMeant: ({ status }) => status !== 'delivered',
+    matches: ({ status }) => status !== 'delivered',
   })
   const [row] = [...after, ...unchanged]
   if (!row) throw isDelivered(found)

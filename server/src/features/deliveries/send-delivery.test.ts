@@ -3,7 +3,7 @@ import { makeDestination } from '../../../test/destination.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { REWARD_REDEMPTION_COMPLETED, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { createVault, type Vault } from '../../platform/encryption.ts'
-import { createReach, createSender, type Sender } from '../../platform/outbound/index.ts'
+import { createEgressPolicy, createSender, type Sender } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type OutgoingDelivery, sendDelivery } from './send-delivery.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
@@ -17,7 +17,7 @@ let sender: Sender
 let vault: Vault
 beforeEach(async () => {
   receiver = await startReceiver()
-  sender = createSender({ reach: createReach(['127.0.0.0/8']), userAgent: 'Jeton/1.2.3' })
+  sender = createSender({ policy: createEgressPolicy(['127.0.0.0/8']), userAgent: 'Jeton/1.2.3' })
   vault = createVault(KEY, randomBytes)
 })
 afterEach(() => Promise.all([receiver.close(), sender.close()]))
@@ -26,18 +26,18 @@ const made = (wanted: Partial<Parameters<typeof makeDestination>[1]> = {}) =>
   makeDestination(vault, { targetUrl: receiver.url, ...wanted })
 
 const outgoing = (
-  destination: OutgoingDelivery['destination'],
+  target: OutgoingDelivery['target'],
   change: Partial<OutgoingDelivery> = {},
 ): OutgoingDelivery => ({
   deliveryId: 'whs_1',
   kind: REWARD_REDEMPTION_COMPLETED,
   attempt: 1,
-  body: () => Buffer.from(BODY),
-  destination,
+  body: Buffer.from(BODY),
+  target,
   nowMs: NOW,
   ...change,
 })
-const send = (destination: OutgoingDelivery['destination'], change: Partial<OutgoingDelivery> = {}) =>
+const send = (destination: OutgoingDelivery['target'], change: Partial<OutgoingDelivery> = {}) =>
   sendDelivery({ sender, vault }, outgoing(destination, change))
 
 describe('what is sent', () => {
@@ -188,7 +188,7 @@ describe('an answer', () => {
 
 describe('where nothing can be sent', () => {
   test('because the guard stands in the way, it is refused and nothing arrives', async () => {
-    const strict = createSender({ reach: createReach([]) })
+    const strict = createSender({ policy: createEgressPolicy([]) })
     const { row: destination } = made()
     const result = await sendDelivery({ sender: strict, vault }, outgoing(destination))
     expect(result).toMatchObject({ status: null, outcome: 'refused', error: '127.0.0.1 is on this machine' })
@@ -227,7 +227,7 @@ describe('opened secrets', () => {
       return createVault(KEY, randomBytes).open(sealed, place)
     }
     const counting: Vault = { ...vault, open }
-    const deliver = (destination: OutgoingDelivery['destination']) =>
+    const deliver = (destination: OutgoingDelivery['target']) =>
       sendDelivery({ sender, vault: counting }, outgoing(destination))
     const [first, second] = [made(), made()]
     for (let turn = 0; turn < 5; turn++) await deliver(first.row)

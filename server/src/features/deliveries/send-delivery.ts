@@ -7,9 +7,9 @@ import {
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Vault } from '../../platform/encryption.ts'
-import type { Answer, Sender } from '../../platform/outbound/index.ts'
+import type { Sender, SendOutcome } from '../../platform/outbound/index.ts'
 import { openHeaders, openSecrets } from '../webhooks/index.ts'
-import type { ClaimedDestination } from './exchange.ts'
+import type { Target } from './delivery-queue.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
 
@@ -19,9 +19,9 @@ export interface OutgoingDelivery {
   readonly kind: StoredKind
   /** 1 for the first. */
   readonly attempt: number
-  /** Makes exactly what is signed and sent: just before, since it is in no safe place for longer. */
-  body(): Buffer
-  readonly destination: ClaimedDestination
+  /** Exactly what is signed and sent. */
+  readonly body: Buffer
+  readonly target: Target
   /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
   readonly nowMs: number
   readonly signal?: AbortSignal | undefined
@@ -50,13 +50,12 @@ type Headers = Readonly<Record<string, string>>
 
 /** Sends once. That a secret cannot be opened is on record too, and no fault of the receiver; only a bug of ours throws. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
-  const { destination, signal } = send
+  const { target, body, signal } = send
   const opened = openedFor(vault, send)
   if (opened instanceof Problem) return notSent(opened)
-  const body = send.body()
   const own = ownHeaders(send, opened.secrets, body)
   const headers = opened.extra === NONE ? own : { ...opened.extra, ...own }
-  const answer = await sender.send({ url: destination.target_url, headers, body, signal })
+  const answer = await sender.send({ url: target.target_url, headers, body, signal })
   return resultOf(answer, send, opened.extra)
 }
 
@@ -76,15 +75,15 @@ interface Remembered extends Opened {
 }
 
 /** By the object, which is the same as long as the destination is: decrypting for every send is waste. */
-const remembered = new WeakMap<ClaimedDestination, Remembered>()
+const remembered = new WeakMap<Target, Remembered>()
 
-function openedFor(vault: Vault, { destination, nowMs }: OutgoingDelivery): Opened | Problem {
-  const known = remembered.get(destination)
+function openedFor(vault: Vault, { target, nowMs }: OutgoingDelivery): Opened | Problem {
+  const known = remembered.get(target)
   if (known?.vault === vault && nowMs >= known.from && nowMs < known.until) return known
   try {
-    const secrets = openSecrets(vault, destination, nowMs)
-    const extra = destination.headers === '{}' ? NONE : openHeaders(vault, destination)
-    const change = destination.previous_secret === null ? NEVER : (destination.previous_until ?? 0)
+    const secrets = openSecrets(vault, target, nowMs)
+    const extra = target.headers === '{}' ? NONE : openHeaders(vault, target)
+    const change = target.previous_secret === null ? NEVER : (target.previous_until ?? 0)
     const isBefore = secrets.length > 1
     const opened = {
       vault,
@@ -93,7 +92,7 @@ function openedFor(vault: Vault, { destination, nowMs }: OutgoingDelivery): Open
       from: isBefore ? NEVER : change,
       until: isBefore ? change : Number.POSITIVE_INFINITY,
     }
-    remembered.set(destination, opened)
+    remembered.set(target, opened)
     return opened
   } catch (error) {
     if (error instanceof Problem) return error
@@ -138,7 +137,7 @@ export function ownHeaders(
 const GONE = 410
 const MAY_ASK_TO_WAIT = new Set([429, 503])
 
-function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendResult {
+function resultOf(answer: SendOutcome, send: OutgoingDelivery, extra: Headers): SendResult {
   const { status, durationMs } = answer
   const outcome = outcomeOf(answer)
   const waits = status !== null && MAY_ASK_TO_WAIT.has(status)
@@ -153,8 +152,8 @@ function resultOf(answer: Answer, send: OutgoingDelivery, extra: Headers): SendR
 }
 
 /** Success is any 2xx, read to its end (or to where reading stops). */
-function outcomeOf({ status, error, refused }: Answer): SendResult['outcome'] {
-  if (refused) return 'refused'
+function outcomeOf({ status, error, isBlocked }: SendOutcome): SendResult['outcome'] {
+  if (isBlocked) return 'refused'
   if (status === GONE) return 'gone'
   return error === null && status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

@@ -1,41 +1,35 @@
 import type { RandomBytes } from '../../platform/secrets.ts'
-import type { Ended } from './ended.ts'
-import type {
-  Claimed,
-  ClaimedDestination,
-  ClaimedEvent,
-  DestinationId,
-  GivenBack,
-  Settlement,
-} from './exchange.ts'
-import type { First } from './first-sends.ts'
-import { nextAttempt } from './schedule.ts'
+import { nextAttempt } from './backoff.ts'
+import type { ClaimedRow, DestinationId, Release, Settlement, Target } from './delivery-queue.ts'
+import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
 
 /** A destination that has only failed for so long is disabled. */
-const FAILING_MOST_MS = 5 * 24 * 60 * 60_000
-/** What could not even be sent comes back after this long: someone has to set a key first. */
-const UNSENT_MS = 60 * 60_000
+const MAX_FAILING_MS = 5 * 24 * 60 * 60_000
+/** A delivery that could not be signed is tried again after this time: an operator has to set a key first. */
+const UNSIGNED_DELAY_MS = 60 * 60_000
 
-export interface Sending {
-  readonly claimId: string
-  readonly delivery: Claimed
-  readonly event: ClaimedEvent
-  readonly destination: ClaimedDestination
-  /** Where it is sent before it is written. */
-  first: First | undefined
+/** An attempt that has ended and is not stored yet. */
+export interface AttemptResult {
+  readonly settlement: Settlement
+  readonly target: Target
+  /** Null where the attempt says nothing about the receiver. */
+  readonly succeeded: boolean | null
+  readonly durationMs: number
+  /** Why the destination must be disabled; null where it need not be. */
+  readonly disable: string | null
 }
 
-/** In its place in the queue, where it has not been tried before. */
-export const givenBackOf = ({ delivery, event, claimId }: Sending, now: number): GivenBack => ({
+/** Gives a claim back without an attempt. A delivery that was never tried keeps its position in the queue. */
+export const toRelease = ({ delivery, event, claimId }: ClaimedDelivery, now: number): Release => ({
   project_id: delivery.project_id,
   id: delivery.id,
   claim_id: claimId,
   due: delivery.attempts_made === 0 ? Math.min(event.created_at, now) : now,
 })
 
-/** About as long as its bytes. */
-export const lengthOf = ({ delivery, event }: Sending): number =>
+/** Length of the body in characters. */
+export const bodyLength = ({ delivery, event }: ClaimedDelivery): number =>
   delivery.head.length + event.data.length + delivery.tail.length
 
 interface Times {
@@ -43,50 +37,45 @@ interface Times {
   readonly now: number
 }
 
-export function settled(
+export function settle(
   deps: { random: RandomBytes },
-  sending: Sending,
+  { delivery, target, claimId }: ClaimedDelivery,
   { result, startedAt, now }: Times & { result: SendResult },
-): Ended {
-  const { delivery, destination, claimId } = sending
-  const { outcome } = result
-  const place =
-    outcome === 'unsent' ? unsent(delivery, now) : followed(deps, delivery, { result, startedAt, now })
-  // Written out: this is done for every send, and to copy it takes several times as long.
+): AttemptResult {
+  const { outcome, durationMs } = result
+  const state =
+    outcome === 'unsent'
+      ? postponeUnsigned(delivery, now)
+      : stateAfter(deps, delivery, { result, startedAt, now })
   const settlement: Settlement = {
     project_id: delivery.project_id,
     id: delivery.id,
     claim_id: claimId,
-    status: place.status,
-    slot: place.slot,
-    first_attempt_at: place.first_attempt_at,
-    next_attempt_at: place.next_attempt_at,
+    ...state,
     attempt: {
       number: delivery.attempts_made + 1,
       at: startedAt,
-      duration_ms: Math.round(result.durationMs),
+      duration_ms: Math.round(durationMs),
       status: result.status,
-      response_body: storable(result.responseBody),
-      error: storable(result.error),
+      response_body: sanitizeText(result.responseBody),
+      error: sanitizeText(result.error),
     },
   }
   const succeeded = outcome === 'unsent' ? null : outcome === 'delivered'
-  const disable = reasonToDisable(destination, result, now)
-  return { settlement, destination, succeeded, durationMs: result.durationMs, disable }
+  return { settlement, target, succeeded, durationMs, disable: reasonToDisable(target, result, now) }
 }
 
-type Place = Pick<Settlement, 'status' | 'slot' | 'first_attempt_at' | 'next_attempt_at'>
+type NextState = Pick<Settlement, 'status' | 'slot' | 'first_attempt_at' | 'next_attempt_at'>
 
-/** Where the schedule puts it. */
-function followed(
+function stateAfter(
   deps: { random: RandomBytes },
-  { slot, first_attempt_at }: Claimed,
+  { slot, first_attempt_at }: ClaimedRow,
   { result, startedAt, now }: Times & { result: SendResult },
-): Place {
+): NextState {
   const { outcome, retryAfterMs } = result
   const firstAttemptAt = first_attempt_at ?? startedAt
-  const final = outcome === 'delivered' || outcome === 'refused'
-  const next = final ? null : nextAttempt(deps, { firstAttemptAt, slot, now, retryAfterMs })
+  const isFinal = outcome === 'delivered' || outcome === 'refused'
+  const next = isFinal ? null : nextAttempt(deps, { firstAttemptAt, slot, now, retryAfterMs })
   return {
     status: outcome === 'delivered' ? 'delivered' : next ? 'pending' : 'exhausted',
     slot: next?.slot ?? slot,
@@ -95,48 +84,39 @@ function followed(
   }
 }
 
-/** Through no fault of the receiver: it is on record, and the schedule does not notice. */
-const unsent = ({ slot, first_attempt_at }: Claimed, now: number): Place => ({
+/** The receiver is not at fault: the attempt is recorded and the retry schedule stays untouched. */
+const postponeUnsigned = ({ slot, first_attempt_at }: ClaimedRow, now: number): NextState => ({
   status: 'pending',
   slot,
   first_attempt_at,
-  next_attempt_at: now + UNSENT_MS,
+  next_attempt_at: now + UNSIGNED_DELAY_MS,
 })
 
-/** A receiver may answer what PostgreSQL cannot keep in a text. */
-const storable = (text: string | null): string | null =>
+/** PostgreSQL cannot store a NUL or half a surrogate pair as text. */
+const sanitizeText = (text: string | null): string | null =>
   text ? text.toWellFormed().replaceAll('\0', '\ufffd') : text
 
-function reasonToDisable(
-  { failing_since }: ClaimedDestination,
-  { outcome }: SendResult,
-  now: number,
-): string | null {
+function reasonToDisable({ failing_since }: Target, { outcome }: SendResult, now: number): string | null {
   if (outcome === 'gone') return 'answered 410 Gone'
   const failed = outcome === 'failed' || outcome === 'refused'
-  if (!failed || failing_since === null || now - failing_since < FAILING_MOST_MS) return null
+  if (!failed || failing_since === null || now - failing_since < MAX_FAILING_MS) return null
   return `every attempt has failed since ${new Date(failing_since).toISOString()}`
 }
 
-/**
- * Which destinations a batch shows as failing, and which as well again; one success is enough. That one was well all along
- * need not be said.
- */
-export function fortunesOf(ended: readonly Ended[]): {
+/** The destinations whose attempts all failed, and those that succeeded again. One success is enough. */
+export function destinationHealth(results: readonly AttemptResult[]): {
   failing: DestinationId[]
   recovered: DestinationId[]
 } {
-  const tried = ended.filter(({ succeeded }) => succeeded !== null)
-  const ofDestination = [...Map.groupBy(tried, ({ destination }) => destination.id).values()]
-  const which = (group: readonly Ended[]): DestinationId => {
-    const { project_id, id } = group[0]!.destination
-    return { project_id, id }
+  const failing: DestinationId[] = []
+  const recovered: DestinationId[] = []
+  const tried = results.filter(({ succeeded }) => succeeded !== null)
+  for (const group of Map.groupBy(tried, ({ target }) => target.id).values()) {
+    const { project_id, id } = group[0]!.target
+    const hasSucceeded = group.some(({ succeeded }) => succeeded)
+    const wasFailing = group.some(({ target }) => target.failing_since !== null)
+    if (!hasSucceeded) failing.push({ project_id, id })
+    else if (wasFailing) recovered.push({ project_id, id })
   }
-  const went = (group: readonly Ended[]) => group.some(({ succeeded }) => succeeded)
-  const wasFailing = (group: readonly Ended[]) =>
-    group.some(({ destination }) => destination.failing_since !== null)
-  return {
-    failing: ofDestination.filter((group) => !went(group)).map(which),
-    recovered: ofDestination.filter((group) => went(group) && wasFailing(group)).map(which),
-  }
+  return { failing, recovered }
 }

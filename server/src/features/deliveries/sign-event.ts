@@ -9,8 +9,8 @@ import { requireProject } from '../projects/index.ts'
 import { type DestinationRow, eventsOf, findDestination, openSecrets } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
-import { fixedBytes, makeDelivery } from './make-delivery.ts'
-import { payloadOf, whole } from './payload.ts'
+import { deterministicBytes, makeDelivery } from './make-delivery.ts'
+import { expandShortPayload, payloadOf } from './payload.ts'
 import { fieldsOf } from './publication.ts'
 import { ownHeaders } from './send-delivery.ts'
 
@@ -46,11 +46,11 @@ export async function signEvent(
   if (!event) throw notFound('event', eventId)
   const nowMs = await deps.db.now()
   if ('secret' in as) {
-    const delivery = standIn(event, imagined(event, as.targetUrl))
+    const delivery = previewDelivery(event, placeholderWebhook(event, as.targetUrl))
     return signed([as.secret], { event, nowMs, delivery })
   }
   const destination = await requireDestination(deps.db, projectId, as.destinationId)
-  const delivery = (await deliveryTo(deps.db, event, destination)) ?? standIn(event, destination)
+  const delivery = (await deliveryTo(deps.db, event, destination)) ?? previewDelivery(event, destination)
   return signed(openSecrets(deps.vault, destination, nowMs), { event, nowMs, delivery })
 }
 
@@ -61,7 +61,7 @@ interface Signing {
 }
 
 function signed(secrets: readonly string[], { event, delivery, nowMs }: Signing): SignedEvent {
-  const body = payloadOf(whole(delivery, event), event.data)
+  const body = payloadOf(expandShortPayload(delivery, event), event.data)
   const send = { deliveryId: delivery.id, kind: event.kind, attempt: delivery.attempts_made + 1, nowMs }
   return { headers: ownHeaders(send, secrets, Buffer.from(body)), body }
 }
@@ -84,17 +84,20 @@ async function deliveryTo(
   return head && findDelivery(db, event.project_id, head.id)
 }
 
-type StandInFor = Pick<DestinationRow, 'id' | 'kind' | 'campaign_id' | 'event_name' | 'events' | 'target_url'>
+type PreviewTarget = Pick<
+  DestinationRow,
+  'id' | 'kind' | 'campaign_id' | 'event_name' | 'events' | 'target_url'
+>
 
 /** For a destination that was made after the event; for an event that is not fanned out yet, what it will get. */
-function standIn(event: EventRow, destination: StandInFor): DeliveryRow {
-  refuseWrongPlace(event, destination)
+function previewDelivery(event: EventRow, destination: PreviewTarget): DeliveryRow {
+  requireMatching(event, destination)
   const fields = destination.kind === 'distribution' ? fieldsOf(event.data) : undefined
   return makeDelivery({ event, destination, fields, now: event.created_at }).delivery
 }
 
 /** A receiver must not be tried with what the real one never gets. */
-function refuseWrongPlace(event: EventRow, destination: StandInFor): void {
+function requireMatching(event: EventRow, destination: PreviewTarget): void {
   const wrongKind = event.kind === TEST_EVENT || !eventsOf(destination).includes(event.kind as EventKind)
   const wrongCampaign = destination.kind === 'distribution' && destination.campaign_id !== event.campaign_id
   if (!wrongKind && !wrongCampaign) return
@@ -107,8 +110,8 @@ function refuseWrongPlace(event: EventRow, destination: StandInFor): void {
 }
 
 /** A webhook that is in no store: what a project without one would have. */
-const imagined = (event: EventRow, targetUrl: string): StandInFor => ({
-  id: newId(fixedBytes(event.project_id), ID_PREFIX.webhook),
+const placeholderWebhook = (event: EventRow, targetUrl: string): PreviewTarget => ({
+  id: newId(deterministicBytes(event.project_id), ID_PREFIX.webhook),
   kind: 'webhook',
   campaign_id: null,
   event_name: null,

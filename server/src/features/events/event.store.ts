@@ -74,7 +74,7 @@ export async function insertEvent(tx: Transaction, row: EventRow): Promise<void>
 }
 
 /** It waits to be fanned out. */
-export async function queueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
+export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
   const row = { created_at, project_id, event_id: id, claim_id: null, free_at: created_at }
   await tx.write<EventTables>().insertInto('waiting_events').values(row).execute()
   await tx.wake(EVENTS_WRITTEN)

@@ -2,7 +2,7 @@ import { EVENT_KINDS, type EventChannel, type EventKind } from '../../contract/e
 import { ID_PREFIX } from '../../contract/ids.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
-import { type EventRow, insertEvent, queueEvent } from './event.store.ts'
+import { type EventRow, enqueueEvent, insertEvent } from './event.store.ts'
 
 export const newEventId = (random: RandomBytes, now: number): string =>
   newTimedId(random, ID_PREFIX.event, now)
@@ -57,6 +57,6 @@ export async function writeEvent(
     created_at: now,
   }
   await insertEvent(tx, row)
-  await queueEvent(tx, row)
+  await enqueueEvent(tx, row)
   return { id, createdAt: now }
 }

@@ -3,10 +3,10 @@ import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import type { Actor } from '../../platform/http/index.ts'
-import type { Reach } from '../../platform/outbound/index.ts'
+import type { EgressPolicy } from '../../platform/outbound/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
-import { listWaitingEventIds } from '../events/index.ts'
+import { listOutboxEventIds } from '../events/index.ts'
 import { requireLockedProject } from '../projects/index.ts'
 import { type DestinationKind, type DestinationRow, insertDestination } from './destination.store.ts'
 import {
@@ -24,7 +24,7 @@ export interface DestinationDeps {
   readonly db: Database
   readonly random: RandomBytes
   readonly vault: Vault
-  readonly reach: Reach
+  readonly egressPolicy: EgressPolicy
 }
 
 export interface NewDestination {
@@ -41,7 +41,7 @@ interface Created {
 }
 
 export async function createDestination(deps: DestinationDeps, wanted: NewDestination): Promise<Created> {
-  checkFields(deps.reach, wanted.fields)
+  checkFields(deps.egressPolicy, wanted.fields)
   return deps.db.transaction((tx) => createIn(deps, tx, wanted))
 }
 
@@ -84,7 +84,7 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
 const SKIPS_MOST = 10_000
 
 async function eventsBefore(tx: Transaction, projectId: string): Promise<string[]> {
-  const waiting = await listWaitingEventIds(tx, projectId, SKIPS_MOST + 1)
+  const waiting = await listOutboxEventIds(tx, projectId, SKIPS_MOST + 1)
   if (waiting.length > SKIPS_MOST)
     throw new Problem('temporarily_unavailable', {
       message: `More than ${SKIPS_MOST} events of this project wait to be sent out; a destination can be created once they are fewer.`,

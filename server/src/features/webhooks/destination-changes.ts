@@ -99,7 +99,7 @@ export async function updateDestination(
   request: DestinationRequest,
   fields: DestinationFields,
 ): Promise<DestinationRow> {
-  checkFields(deps.reach, fields)
+  checkFields(deps.egressPolicy, fields)
   return changeDestination(deps, request, {
     action: 'updated',
     async apply(row, now, tx) {

@@ -1,7 +1,7 @@
 import { EVENT_KIND_VALUES, type EventKind, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { Problem } from '../../contract/problem.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { checkTargetUrl, type Reach } from '../../platform/outbound/index.ts'
+import { checkTargetUrl, type EgressPolicy } from '../../platform/outbound/index.ts'
 import { requireEventKind } from '../events/index.ts'
 import type { DestinationRow } from './destination.store.ts'
 import { checkHeaderNames, maskedHeaders } from './extra-headers.ts'
@@ -54,8 +54,8 @@ export const kindsOf = (names: readonly string[] = EVENT_KIND_VALUES): string =>
   JSON.stringify([...new Set(names.map(requireEventKind))])
 
 /** Everything that can be said without the store. */
-export function checkFields(reach: Reach, fields: DestinationFields): void {
-  if (fields.target_url !== undefined) checkTargetUrl(fields.target_url, reach)
+export function checkFields(egressPolicy: EgressPolicy, fields: DestinationFields): void {
+  if (fields.target_url !== undefined) checkTargetUrl(fields.target_url, egressPolicy)
   if (fields.headers) checkHeaderNames(fields.headers)
   if (fields.event_name === TEST_EVENT)
     throw new Problem('invalid_payload', {

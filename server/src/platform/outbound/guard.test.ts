@@ -2,7 +2,13 @@ import { networkInterfaces } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
 import { plainAddress } from '../addresses.ts'
-import { createReach, createSender, type FindAddresses, type Reach, type Sender } from './index.ts'
+import {
+  createEgressPolicy,
+  createSender,
+  type EgressPolicy,
+  type ResolveHost,
+  type Sender,
+} from './index.ts'
 
 const HAS_IPV6 = Object.values(networkInterfaces())
   .flat()
@@ -22,12 +28,12 @@ afterEach(() => sender.close())
 
 interface Setup {
   readonly allow?: readonly string[]
-  readonly reach?: Reach
-  readonly lookup?: FindAddresses
+  readonly policy?: EgressPolicy
+  readonly resolve?: ResolveHost
 }
 
-function post(url: string, { allow = [], reach = createReach(allow), lookup }: Setup = {}) {
-  sender = createSender({ reach, ...(lookup && { lookup }) })
+function post(url: string, { allow = [], policy = createEgressPolicy(allow), resolve }: Setup = {}) {
+  sender = createSender({ policy, ...(resolve && { resolve }) })
   return sender.send({ url, headers: {}, body: Buffer.from('{}') })
 }
 
@@ -35,7 +41,7 @@ const addresses = (...list: string[]) =>
   list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 /** A name server of the test's: every name leads there. */
 const leadingTo =
-  (...list: string[]): FindAddresses =>
+  (...list: string[]): ResolveHost =>
   () =>
     Promise.resolve(addresses(...list))
 
@@ -43,7 +49,7 @@ const leadingTo =
 async function expectRefused(sending: ReturnType<typeof post>, words: string | RegExp): Promise<void> {
   const before = here.connections()
   const answer = await sending
-  expect(answer).toMatchObject({ refused: true, status: null, body: null })
+  expect(answer).toMatchObject({ isBlocked: true, status: null, body: null })
   if (typeof words === 'string') expect(answer.error).toBe(words)
   else expect(answer.error).toMatch(words)
   expect(here.connections()).toBe(before)
@@ -89,13 +95,13 @@ describe.each(['http', 'https'])('by %s', (protocol) => {
   })
 
   test.each(INSIDE)('a name that resolves to %s is not reached', async (address, why) => {
-    const answer = post(`${protocol}://hooks.example:${here.port}/`, { lookup: leadingTo(address) })
+    const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve: leadingTo(address) })
     await expectRefused(answer, `hooks.example resolves to ${address}, ${why}`)
   })
 
   test('a name that resolves to such addresses only is not reached, however many there are', async () => {
-    const lookup = leadingTo('10.0.0.4', '127.0.0.1', '::1', '0.0.0.0')
-    const answer = post(`${protocol}://hooks.example:${here.port}/`, { lookup })
+    const resolve = leadingTo('10.0.0.4', '127.0.0.1', '::1', '0.0.0.0')
+    const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve })
     await expectRefused(answer, 'hooks.example resolves to 10.0.0.4, a private address')
   })
 })
@@ -125,7 +131,7 @@ test('plain http goes only to what is listed, also by a name', async () => {
   const words = 'is reached by plain http, which goes only to what JETON_WEBHOOK_ALLOW lists'
   const elsewhere = { allow: ['127.0.0.0/8'] }
   await expectRefused(post('http://8.8.8.8/', elsewhere), `8.8.8.8 ${words}`)
-  const named = post('http://hooks.example/', { ...elsewhere, lookup: leadingTo('8.8.8.8') })
+  const named = post('http://hooks.example/', { ...elsewhere, resolve: leadingTo('8.8.8.8') })
   await expectRefused(named, `hooks.example ${words}`)
 })
 
@@ -134,14 +140,14 @@ describe('what is allowed is reached', () => {
   test.each(['127.0.0.1', ...six, 'localhost', ...SPELLINGS])('%s', async (host) => {
     const url = `http://${host}:${here.port}/`
     const answer = await post(url, { allow: ['127.0.0.0/8', '::1'] })
-    expect(answer).toMatchObject({ status: 200, body: 'reached', error: null, refused: false })
+    expect(answer).toMatchObject({ status: 200, body: 'reached', error: null, isBlocked: false })
   })
 
   test('and of several addresses of a name only that', async () => {
     const allow = ['127.0.0.2']
-    const lookup = leadingTo('127.0.0.1', '::1', '127.0.0.2', '10.0.0.4')
+    const resolve = leadingTo('127.0.0.1', '::1', '127.0.0.2', '10.0.0.4')
     const before = here.reachedAt.length
-    const answer = await post(`http://hooks.example:${here.port}/`, { allow, lookup })
+    const answer = await post(`http://hooks.example:${here.port}/`, { allow, resolve })
     expect(answer).toMatchObject({ status: 200, error: null })
     expect(reachedSince(before)).toEqual(['127.0.0.2'])
   })
@@ -151,24 +157,24 @@ describe('a name that changes its answer', () => {
   test('is connected to where its judged answer led, or not at all', async () => {
     let asked = 0
     // The first answer is allowed, the next is not, and so on: whoever looked up twice would be led astray.
-    const lookup: FindAddresses = async () => addresses(asked++ % 2 === 0 ? '127.0.0.2' : '127.0.0.1')
-    const reach = createReach(['127.0.0.2'])
-    sender = createSender({ reach, lookup })
+    const resolve: ResolveHost = async () => addresses(asked++ % 2 === 0 ? '127.0.0.2' : '127.0.0.1')
+    const policy = createEgressPolicy(['127.0.0.2'])
+    sender = createSender({ policy, resolve })
     const before = here.reachedAt.length
     const send = () =>
       sender.send({ url: `http://hooks.example:${here.port}/`, headers: {}, body: Buffer.from('{}') })
     for (let turn = 0; turn < 5; turn++) {
-      expect(await send()).toMatchObject({ status: 200, refused: false })
-      expect(await send()).toMatchObject({ status: null, refused: true })
+      expect(await send()).toMatchObject({ status: 200, isBlocked: false })
+      expect(await send()).toMatchObject({ status: null, isBlocked: true })
     }
     expect(asked).toBe(10)
     expect(reachedSince(before)).toEqual(new Array(5).fill('127.0.0.2'))
   })
 
   /** As if something between the judgement and the connection had gone wrong: judged a second time, it is not allowed. */
-  const forgetful = (): Reach => {
+  const forgetful = (): EgressPolicy => {
     let judged = 0
-    return { ...createReach(['127.0.0.1']), judge: () => (judged++ === 0 ? 'allowed' : 'loopback') }
+    return { ...createEgressPolicy(['127.0.0.1']), check: () => (judged++ === 0 ? 'allowed' : 'loopback') }
   }
 
   test.each(['http', 'https'])(
@@ -180,9 +186,9 @@ describe('a name that changes its answer', () => {
       })
       try {
         const url = `${protocol}://hooks.example:${raw.port}/`
-        const answer = await post(url, { reach: forgetful(), lookup: leadingTo('127.0.0.1') })
+        const answer = await post(url, { policy: forgetful(), resolve: leadingTo('127.0.0.1') })
         const words = 'hooks.example resolves to 127.0.0.1, on this machine'
-        expect(answer).toMatchObject({ refused: true, error: words })
+        expect(answer).toMatchObject({ isBlocked: true, error: words })
         await expect.poll(() => raw.closed()).toBe(1)
         expect(bytes).toBe(0)
       } finally {

@@ -1,8 +1,8 @@
-/** Outbound: where Jeton may send to, where never, and the sending itself. It knows no feature. */
+/** Outbound: which addresses Jeton may send to, and the sending itself. It knows no feature. */
 export { type AddressClass, addressClass, CLASS_WORDS } from './address-class.ts'
-export { BODY_MAX_BYTES } from './answer-body.ts'
-export type { Answer, OutboundRequest } from './exchange.ts'
-export type { FindAddresses } from './find-addresses.ts'
-export { createReach, type Reach } from './reach.ts'
+export { createEgressPolicy, type EgressPolicy } from './egress-policy.ts'
+export type { ResolveHost } from './resolve.ts'
+export { MAX_BODY_BYTES } from './response-body.ts'
+export type { OutboundRequest, SendOutcome } from './send-handler.ts'
 export { createSender, type Sender } from './sender.ts'
 export { checkTargetUrl } from './target-url.ts'

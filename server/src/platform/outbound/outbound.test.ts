@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../contract/problem.ts'
-import { type AddressClass, addressClass, checkTargetUrl, createReach } from './index.ts'
+import { type AddressClass, addressClass, checkTargetUrl, createEgressPolicy } from './index.ts'
 
 /** First and last address of every range, and their neighbours outside. */
 const CLASSES: Record<AddressClass, readonly string[]> = {
@@ -86,13 +86,13 @@ const CLASSES: Record<AddressClass, readonly string[]> = {
 describe.each(Object.entries(CLASSES))('%s', (name, addresses) => {
   test.each(addresses)('%s', (address) => {
     expect(addressClass(address)).toBe(name)
-    expect(createReach([]).judge(address)).toBe(name === 'public' ? 'allowed' : name)
+    expect(createEgressPolicy([]).check(address)).toBe(name === 'public' ? 'allowed' : name)
   })
 })
 
 function refusalOf(url: string, ...allow: string[]): string {
   try {
-    checkTargetUrl(url, createReach(allow))
+    checkTargetUrl(url, createEgressPolicy(allow))
   } catch (error) {
     expect(error).toBeInstanceOf(Problem)
     const { key, message, details } = error as Problem

@@ -1,63 +1,102 @@
+import { Agent, type Dispatcher, type Pool } from 'undici'
 import { type Clock, systemClock } from '../clock.ts'
-import { createConnect } from './connect.ts'
-import { Departures } from './departures.ts'
-import { type Answer, Exchange, type OutboundRequest } from './exchange.ts'
-import { type FindAddresses, findAddressesBy } from './find-addresses.ts'
-import { Lines } from './lines.ts'
-import { Places } from './places.ts'
-import type { Reach } from './reach.ts'
-import { Targets, writeRequest } from './request-bytes.ts'
-import { UnderWay } from './under-way.ts'
+import { GuardedConnector } from './connect.ts'
+import type { EgressPolicy } from './egress-policy.ts'
+import { createResolver, type ResolveHost } from './resolve.ts'
+import { type OutboundRequest, SendHandler, type SendOutcome } from './send-handler.ts'
+import { TargetPools } from './target-pools.ts'
 
-/** Posts to receivers: over connections that stay open, within one deadline, and only where it may. */
+/** Posts to receivers: over connections that are kept open, within one deadline, and only to allowed addresses. */
 export interface Sender {
-  /** Whatever happens is an answer or words about why there is none. It rejects only what nobody could send. */
-  send(request: OutboundRequest): Promise<Answer>
-  /** Gives up what is under way. */
+  /** Resolves with a response or with the reason why there is none; never rejects. The body must not change before. */
+  send(request: OutboundRequest): Promise<SendOutcome>
+  /** Aborts the sends in flight and closes all connections. */
   close(): Promise<void>
 }
 
 interface SenderParts {
-  readonly reach: Reach
-  /** What receivers see who is asking. */
+  readonly policy: EgressPolicy
   readonly userAgent?: string
   readonly clock?: Clock
-  readonly lookup?: FindAddresses
-  /** Authorities that certificates may come from, in place of those that Node brings along (PEM). */
+  readonly resolve?: ResolveHost
+  /** Authorities to trust instead of Node's own (PEM). */
   readonly ca?: string
   readonly deadlineMs?: number
+  readonly maxOpenConnections?: number
 }
 
-/** Over all: looking up, connecting, TLS, sending, waiting and reading. */
+/** Covers everything: name look-up, connecting, TLS, sending, waiting and reading. */
 const DEADLINE_MS = 10_000
+export const MAX_HEADER_BYTES = 16 * 1024
+/** Without a hint from the receiver. Common servers close after 5 s, and a connection closed in use costs a retry. */
+const KEEP_ALIVE_MS = 4_000
+const MAX_KEEP_ALIVE_MS = 30_000
+/** Connections are renewed, so that a DNS change takes effect however much is sent. */
+const MAX_CONNECTION_AGE_MS = 300_000
+/** Enough for a thousand receivers with two each. Beyond it, connections are closed after one request. */
+const MAX_OPEN_CONNECTIONS = 2_000
+/** A receiver may answer a larger body before it has read it all, and then never read the next request. */
+const MAX_REUSABLE_BODY_BYTES = 64 * 1024
 
 export function createSender(parts: SenderParts): Sender {
-  const { reach, clock = systemClock, lookup = findAddressesBy(), ca } = parts
-  const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS } = parts
-  const lines = new Lines(createConnect({ reach, find: lookup, ca, clock }), clock)
-  const underWay = new UnderWay(deadlineMs)
-  const places = new Places()
-  const deps = { lines, places, departures: new Departures(), clock, deadlineMs }
-  const targets = new Targets()
-  let closed = false
+  const { policy, clock = systemClock, resolve = createResolver(), ca } = parts
+  const { userAgent = 'Jeton', deadlineMs = DEADLINE_MS, maxOpenConnections = MAX_OPEN_CONNECTIONS } = parts
+  const connector = new GuardedConnector({ policy, resolve, ca, timeoutMs: deadlineMs })
+  const options: Pool.Options = {
+    connect: connector.connect,
+    allowH2: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The deadline of a send covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+  const pools = new TargetPools({
+    ...options,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
+    clientTtl: MAX_CONNECTION_AGE_MS,
+  })
+  /** Keeps no connection, so that a retry always gets a new one. */
+  const freshAgent = new Agent({ ...options, pipelining: 0 })
+  const inFlight = new Set<SendHandler>()
+  let isClosed = false
+
+  const toDispatch = ({ headers, body }: OutboundRequest, url: URL): Dispatcher.DispatchOptions => ({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers: { ...headers, 'user-agent': userAgent },
+    body,
+    reset: body.length > MAX_REUSABLE_BODY_BYTES || connector.openCount > maxOpenConnections,
+  })
 
   return {
-    send: ({ url, headers, body, signal }) =>
-      new Promise((resolve) => {
-        const target = targets.of(url)
-        const written = writeRequest(places, target, { headers, userAgent, body })
-        const exchange: Exchange = new Exchange(deps, { url: target.url, written, signal }, (answer) => {
-          underWay.delete(exchange)
-          resolve(answer)
+    send: (request) =>
+      new Promise((settled) => {
+        const url = new URL(request.url)
+        const dispatch = toDispatch(request, url)
+        const handler = new SendHandler({
+          url,
+          clock,
+          deadlineMs,
+          isHandshaking: (at) => connector.isHandshaking(at),
+          retry: (again) => freshAgent.dispatch(dispatch, again),
+          onSettled(outcome) {
+            inFlight.delete(handler)
+            request.signal?.removeEventListener('abort', handler.stop)
+            settled(outcome)
+          },
         })
-        underWay.add(exchange)
-        if (closed) exchange.stop()
-        else exchange.begin()
+        inFlight.add(handler)
+        request.signal?.addEventListener('abort', handler.stop)
+        if (isClosed || request.signal?.aborted) handler.stop()
+        else pools.of(url).dispatch(dispatch, handler)
       }),
     async close() {
-      closed = true
-      underWay.stop()
-      lines.closeIdle()
+      isClosed = true
+      for (const handler of inFlight) handler.stop()
+      connector.destroyConnecting()
+      await Promise.all([pools.destroy(), freshAgent.destroy()])
     },
   }
 }

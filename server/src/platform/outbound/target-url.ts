@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
 import { type AddressClass, CLASS_WORDS } from './address-class.ts'
-import type { Reach } from './reach.ts'
+import type { EgressPolicy } from './egress-policy.ts'
 
 const bad = (message: string, details: string): Problem =>
   new Problem('invalid_payload', { message, details })
@@ -43,11 +43,11 @@ function refusal(url: URL, found: Exclude<AddressClass, 'public'>, range: string
 /** Where http is understood it need not be said. */
 const typed = (url: URL): string => (url.protocol === 'http:' ? url.host : shown(url))
 
-function checkLiteral(url: URL, address: string, reach: Reach): void {
-  const verdict = reach.judge(address)
+function checkLiteral(url: URL, address: string, policy: EgressPolicy): void {
+  const verdict = policy.check(address)
   if (verdict !== 'allowed')
     throw refusal(url, verdict, verdict === 'loopback' ? loopbackOf(address) : address)
-  if (url.protocol === 'http:' && !reach.isListed(address)) throw plainHttp(url, address)
+  if (url.protocol === 'http:' && !policy.isAllowlisted(address)) throw plainHttp(url, address)
 }
 
 const loopbackOf = (address: string): string => (address === '::1' ? '::1' : '127.0.0.0/8')
@@ -59,25 +59,25 @@ const plainHttp = (url: URL, range: string): Problem =>
   )
 
 /** Names are not resolved here: where they lead may change, so the guard works at connection time. */
-function checkName(url: URL, name: string, reach: Reach): void {
+function checkName(url: URL, name: string, policy: EgressPolicy): void {
   if (!NAME.test(name)) throw bad('target_url has no valid host name.', EXAMPLE)
   if (LOOPBACK_NAME.test(name)) {
-    if (!['127.0.0.1', '::1'].some(reach.isListed)) throw refusal(url, 'loopback', '127.0.0.0/8')
-  } else if (LOCAL_NAME.test(name) && !reach.allowsMore)
+    if (!['127.0.0.1', '::1'].some(policy.isAllowlisted)) throw refusal(url, 'loopback', '127.0.0.0/8')
+  } else if (LOCAL_NAME.test(name) && !policy.hasAllowlist)
     throw bad(
       `${shown(url)} is a name of a local network; Jeton sends only to public addresses.`,
       'To allow it, list the address that it stands for: JETON_WEBHOOK_ALLOW=10.0.0.4',
     )
-  else if (url.protocol === 'http:' && !reach.allowsMore) throw plainHttp(url, '<its address>')
+  else if (url.protocol === 'http:' && !policy.hasAllowlist) throw plainHttp(url, '<its address>')
 }
 
 /**
  * Refuses a target address that can never be sent to, and says the way out. Parsing by the URL standard turns decimal,
  * octal, hexadecimal and short spellings of IPv4 into the usual one, so there is one spelling to judge.
  */
-export function checkTargetUrl(text: string, reach: Reach): void {
+export function checkTargetUrl(text: string, policy: EgressPolicy): void {
   const url = parse(text)
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
-  if (isIP(host) === 0) checkName(url, host, reach)
-  else checkLiteral(url, host, reach)
+  if (isIP(host) === 0) checkName(url, host, policy)
+  else checkLiteral(url, host, policy)
 }

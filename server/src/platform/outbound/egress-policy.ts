@@ -1,0 +1,26 @@
+import { addressMatcher, plainAddress } from '../addresses.ts'
+import { type AddressClass, addressClass } from './address-class.ts'
+
+/** Which addresses may be reached: the public internet, plus the ranges of JETON_WEBHOOK_ALLOW. */
+export interface EgressPolicy {
+  /** Whether anything beyond the public internet is allowed. */
+  readonly hasAllowlist: boolean
+  /** Whether a range of the allowlist contains the address: plain http goes only there. */
+  isAllowlisted(address: string): boolean
+  /** `allowed`, or the class for which the address is blocked. */
+  check(address: string): 'allowed' | Exclude<AddressClass, 'public'>
+}
+
+export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
+  const matches = addressMatcher(allow)
+  const isAllowlisted = (address: string): boolean => matches(plainAddress(address) ?? '')
+  return {
+    hasAllowlist: allow.length > 0,
+    isAllowlisted,
+    check(address) {
+      if (isAllowlisted(address)) return 'allowed'
+      const found = addressClass(address)
+      return found === 'public' ? 'allowed' : found
+    },
+  }
+}
