@@ -244,7 +244,7 @@ export async function compose(parts: Parts): Promise<Service> {
 
 /**
  * Who may read `/metrics`, `/docs` and `/openapi.json`. On a listener of their own, behind a list of addresses and on a
- * loopback address only those come who may; anywhere else they must be operators.
+ * loopback address they are open; anywhere else they require an operator's credential.
  */
 function readAccess(
   config: Config,

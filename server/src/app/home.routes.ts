@@ -29,14 +29,14 @@ const section = (title: string, rows: readonly Row[]): string => `<h2>${title}</
 function homePage({ hasReference, hasApi }: HomeDeps) {
   const guides = GUIDES.map(([name, title, says]) => [`/docs/guides/${name}`, title, says] as const)
   const read = [...(hasReference ? REFERENCE : []), ...(hasApi ? ERRORS : [])]
-  const look = [...(hasApi ? HEALTH : []), ...(hasReference ? METRICS : []), ...(hasApi ? STANDARDS : [])]
+  const service = [...(hasApi ? HEALTH : []), ...(hasReference ? METRICS : []), ...(hasApi ? STANDARDS : [])]
   return {
     title: 'Jeton',
     body: `<h1>Jeton is running</h1><p>${DESCRIPTION}</p>
 ${hasReference ? '' : '<p class="dim">The API reference and the guides are open to the operators of this service only.</p>'}
 ${section('Reference', read)}
 ${hasReference ? section('Guides', guides) : ''}
-${section('This service', look)}`,
+${section('This service', service)}`,
   }
 }
 
@@ -68,7 +68,7 @@ const ICON = Buffer.from(
   'base64',
 )
 
-/** What someone finds who opens the address of the service in a browser; programs get the same as JSON. */
+/** Shows a browser what runs at this address and where to go on; programs get the same as JSON. */
 export function homeRoutes(app: App, deps: HomeDeps): void {
   const config = { access: 'public', management: !deps.hasApi } as const
   const hidden = { hide: true } as never

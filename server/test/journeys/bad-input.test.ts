@@ -174,7 +174,7 @@ const PATHS: Case[] = [
   get('an operator of 299 characters', `/operators/${'x'.repeat(299)}`, 404, 'no operator'),
   get('a request id that is none', '/refusals/%00', 400, 'control'),
   { ...get('a path in latin1', '/projects/caf\xe9', 400, /HTTP|percent-encoding|no project/) },
-  { ...get('an absolute address', '', 404, 'nothing'), path: 'http://example.com/' },
+  { ...get('an absolute address', '', 404, 'nothing'), path: 'http://example.com/nowhere' },
 ]
 
 const QUERIES: Case[] = [

@@ -66,7 +66,7 @@ test('150 clients that send requests and never read the answers do not exhaust a
   expect(floods.every(({ isOpen }) => isOpen)).toBe(true)
   expect(peakMemoryMb(service.child.pid!)).toBeLessThan(MEMORY_LIMIT_MB)
 
-  // Who begins to read is served again.
+  // A client that begins to read is served again.
   const [first] = floods
   let read = 0
   first!.socket.on('data', (chunk) => (read += chunk.length)).resume()

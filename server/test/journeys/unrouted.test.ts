@@ -51,7 +51,12 @@ describe('a method that a path does not have', () => {
   }, 60_000)
 
   test('is refused on an OAuth endpoint as OAuth clients read it, also with a query or another spelling', async () => {
-    for (const path of ['/v1/oauth/token', '/v1/oauth/token?a=b', '/v1/%6fauth/token']) {
+    for (const path of [
+      '/v1/oauth/token',
+      '/v1/oauth/token?a=b',
+      '/v1/%6fauth/token',
+      'http://x/v1/oauth/token',
+    ]) {
       const [common, rare] = await Promise.all(
         ['PUT', 'QUERY'].map((method) => sendRaw(service.url, { method, path })),
       )
@@ -80,12 +85,12 @@ describe('a method that a path does not have', () => {
 
 describe('JETON_MANAGEMENT_ALLOW', () => {
   const BELOW = ['', '/', '/v1/projects', '/v1/projects/x', '/v1/nowhere', '/v1/projects?limit=1']
-  const SPELLINGS = ['/management', '/%6danagement', '/m%61nagement']
+  const SPELLINGS = ['/management', '/%6danagement', '/m%61nagement', 'http://x/management']
 
   test('keeps strangers from learning anything below /management, by any method', async () => {
     const service = await start({ JETON_MANAGEMENT_ALLOW: '10.0.0.0/8' })
     const paths = SPELLINGS.flatMap((spelling) => BELOW.map((path) => spelling + path))
-    for (const path of [...paths, '/management/%zz'])
+    for (const path of [...paths, '/management/%zz', 'http://x/management/%zz'])
       for (const method of ALL_METHODS.filter((one) => one !== 'HEAD')) {
         const answer = await sendRaw(service.url, { method, path })
         expect(said(answer), `${method} ${path}`).toEqual([403, 'ip_not_allowed'])

@@ -53,7 +53,7 @@ export function refuseOtherMethods(app: App, routes: readonly RouteOptions[]): O
   })
 }
 
-/** What is part of the API asks for a scope by whatever method; elsewhere that a method is not there is no secret. */
+/** Paths of the API require their scope for every method; elsewhere it is no secret that a method is missing. */
 const ruleOfOthers = ({ access, scope, oauth, management }: Config = {}): Config =>
   access === 'scope'
     ? { access, ...(scope && { scope }) }

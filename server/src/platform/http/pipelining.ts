@@ -80,7 +80,7 @@ const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 
 /**
  * Where, from `at` on, so many empty lines have ended, or the chunk has. A head ends with an empty line, so no more requests
- * begin before it. An empty line that began in an earlier chunk counts; one in a body counts, too, and only costs a turn.
+ * begin before it. An empty line that began in an earlier chunk counts; one in a body counts, too, which costs one more call of the parser.
  */
 function endOfHeads(chunk: Buffer, at: number, most: number): number {
   let found = 0

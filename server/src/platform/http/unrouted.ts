@@ -15,12 +15,13 @@ function unknownPath(request: FastifyRequest): Problem {
   })
 }
 
-/** As the router reads it, escapes included. */
-function decodedPath({ url }: FastifyRequest): string {
+/** As the router reads it: without the host that RFC 9112 §3.2.2 allows, and decoded where it can be. */
+function routedPath({ url }: FastifyRequest): string {
+  const path = pathOf(url).replace(/^https?:\/\/.*?\//, '/')
   try {
-    return decodeURI(pathOf(url))
+    return decodeURI(path)
   } catch {
-    return pathOf(url)
+    return path
   }
 }
 
@@ -73,16 +74,16 @@ export function createUnroutedAnswers(hooks: Hooks, answer: Answer) {
         }))
     },
     answer(request: FastifyRequest, reply: FastifyReply): void {
-      const path = decodedPath(request)
+      const path = routedPath(request)
       const found = paths.find(({ pattern }) => pattern.test(path)) ?? nothingAt(path)
       const { begin, end, allow } = found
       reply.raw.once('finish', () => end(request, reply, () => undefined))
       const problem = allow === undefined ? unknownPath(request) : methodNotAllowed(request.method, allow)
       refuse(request, reply, { begin, problem })
     },
-    /** A path that cannot be decoded is nobody's. */
+    /** Refuses a path that cannot be decoded with `problem`. */
     answerBadUrl(request: FastifyRequest, reply: FastifyReply, problem: unknown): void {
-      refuse(request, reply, { begin: nothingAt(pathOf(request.url)).begin, problem })
+      refuse(request, reply, { begin: nothingAt(routedPath(request)).begin, problem })
     },
   }
 }
