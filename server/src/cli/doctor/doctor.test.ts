@@ -85,7 +85,7 @@ describe('what is wrong is found', () => {
     const lacking = { says: expect.stringContaining('webhooks cannot be created') }
     expect(check({}, false, [])).toMatchObject({ result: 'warning', ...lacking })
     expect(check({}, true, [])).toMatchObject({ result: 'failed', ...lacking })
-    expect(check({}, true)).toMatchObject({ result: 'unseen', says: expect.stringContaining('unknown') })
+    expect(check({}, true)).toMatchObject({ result: 'unknown', says: expect.stringContaining('unknown') })
     expect(check({ JETON_ENCRYPTION_KEY: key }, true, [])).toMatchObject({ result: 'ok' })
   })
 
