@@ -1,10 +1,27 @@
-import { BY_KEY, type SqlConnection } from '../../platform/database/index.ts'
+import { BY_KEY, type SqlConnection, StoreUnavailable } from '../../platform/database/index.ts'
 import { type Confirmed, type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
-/** The short way (migration 0011), for keys that are as they were confirmed: whoever it grants nothing goes the long way. */
-const ISSUE = `select issued_at, gave from
-  jeton_issue_known($1::text[], $2::text[]::uuid[], $3::text::jsonb, $4::int, $5::text[], $6::bigint[], $7::text[], $8::bytea, $9::bigint, ${LIFETIME_MS})`
+/** A batch that waits for the lock of one project keeps everybody in it waiting. Locks are held for milliseconds. */
+const LOCK_TIMEOUT_MS = 250
+const QUICK_LOCKS = `set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)`
+const LOCK_NOT_AVAILABLE = '55P03'
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && (error.cause as { code?: unknown })?.code === LOCK_NOT_AVAILABLE
+
+/** Nothing was kept of what met a locked project. What was decided before stays decided. */
+function leaveUndecided(error: unknown): void {
+  if (!isLocked(error)) throw error
+}
+
+/**
+ * The short way (migration 0011), for keys that are as they were confirmed: whoever it grants nothing goes the long way. An
+ * argument of the function depends on the timeout, so that the timeout is set before the function runs.
+ */
+const ISSUE = `select issued_at, gave
+  from (select $9::bigint + (${QUICK_LOCKS} is null)::int as asked_at offset 0) asked,
+    jeton_issue_known($1::text[], $2::text[]::uuid[], $3::text::jsonb, $4::int, $5::text[], $6::bigint[], $7::text[], $8::bytea, asked.asked_at, ${LIFETIME_MS})`
 
 interface Issued {
   readonly issued_at: number
@@ -167,15 +184,24 @@ interface Found {
   readonly key_full_until: number | null
 }
 
+interface How {
+  /** Whether tokens are counted first. */
+  readonly counting: boolean
+  /** Whether it waits for locks as long as any other statement. */
+  readonly waits: boolean
+}
+
 /**
  * The long way: sends everything at once, `commit` included, and waits once: a statement that fails turns the commit into a
  * rollback.
  */
-async function attempt(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<Found[]> {
+async function attempt(sql: SqlConnection, asked: IssueInput, how: How): Promise<Found[]> {
   const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
   const batchId = Buffer.from(digests.buffer, 0, 16).toString('hex')
-  const before = [sql.send('begin'), sql.send(BY_KEY), sql.send(LOCK_PROJECTS, [projectIds, batchId])]
-  if (counting)
+  const before = [sql.send('begin'), sql.send(BY_KEY)]
+  if (!how.waits) before.push(sql.send(`select ${QUICK_LOCKS}`))
+  before.push(sql.send(LOCK_PROJECTS, [projectIds, batchId]))
+  if (how.counting)
     before.push(
       sql.send(RECOUNT_PROJECTS, [projectIds, now, batchId]),
       sql.send(RECOUNT_KEYS, [keyIds, now, batchId]),
@@ -228,19 +254,21 @@ async function despiteDeadlocks<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
-async function decide(sql: SqlConnection, asked: IssueInput, counting: boolean): Promise<Outcomes> {
-  const rows = await despiteDeadlocks(() => attempt(sql, asked, counting))
+async function decide(sql: SqlConnection, asked: IssueInput, how: How): Promise<Outcomes> {
+  const rows = await despiteDeadlocks(() => attempt(sql, asked, how))
   const byPlace = new Map(rows.map((row) => [row.n - 1, row]))
-  const isOpen = (found: Found | undefined) => !counting && needsCount(found)
+  const isOpen = (found: Found | undefined) => !how.counting && needsCount(found)
   const outcomes: Outcomes = asked.projectIds.map((_, i) =>
     isOpen(byPlace.get(i)) ? undefined : outcomeOf(byPlace.get(i)),
   )
-  await fill(outcomes, openIn(outcomes), asked, (rest) => decide(sql, rest, true))
+  await fill(outcomes, openIn(outcomes), asked, (rest) =>
+    decide(sql, rest, { ...how, counting: true }),
+  ).catch(leaveUndecided)
   return outcomes
 }
 
 /** Those that are still to be decided have none. */
-type Outcomes = (IssueOutcome | undefined)[]
+export type Outcomes = (IssueOutcome | undefined)[]
 
 const openIn = (outcomes: Outcomes): number[] => outcomes.flatMap((outcome, i) => (outcome ? [] : [i]))
 
@@ -255,9 +283,18 @@ async function fill(
   for (const [at, place] of places.entries()) outcomes[place] = decided[at]
 }
 
-export async function issueOnPostgres(sql: SqlConnection, asked: IssueInput): Promise<IssueOutcome[]> {
+export async function issueOnPostgres(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
   const outcomes: Outcomes = asked.projectIds.map(() => undefined)
-  await fill(outcomes, confirmedIn(asked), asked, (some) => issueConfirmed(sql, some))
-  await fill(outcomes, openIn(outcomes), asked, (rest) => decide(sql, rest, false))
-  return outcomes as IssueOutcome[]
+  try {
+    await fill(outcomes, confirmedIn(asked), asked, (some) => issueConfirmed(sql, some))
+    await fill(outcomes, openIn(outcomes), asked, (rest) =>
+      decide(sql, rest, { counting: false, waits: false }),
+    )
+  } catch (error) {
+    leaveUndecided(error)
+  }
+  return outcomes
 }
+
+export const issueWaitingForLocks = (sql: SqlConnection, asked: IssueInput): Promise<Outcomes> =>
+  decide(sql, asked, { counting: false, waits: true })

@@ -104,6 +104,16 @@ async function prepared(store: TestStore) {
         .executeTakeFirstOrThrow()
       return { all: rows.length, limited: rows.filter((row) => row.token_limit !== null).length, credits }
     },
+    /** How many connections of the test's own database wait for a lock. */
+    async lockWaits() {
+      if (db.engine === 'sqlite') return 0
+      const [row] = await db.runSql((connection) =>
+        connection.send<{ n: number }>(
+          "select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      )
+      return row!.n
+    },
     async revokeOne(projectId: string) {
       const [one] = await db
         .read<Tables>()
@@ -179,10 +189,22 @@ eachEngine((engine) => {
 
     // On SQLite whoever locks one locks them all.
     if (engine.name === 'PostgreSQL')
-      test('do not wait for a project that is locked', async () => {
-        const { db, issuer, project, key } = await open()
+      test('do not wait for a project that is locked, however many ask for it', async () => {
+        const { db, issuer, project, key, stored, lockWaits } = await open()
         const [locked, free] = [(await project('locked')).id, (await project('free')).id]
         const [ofLocked, ofFree] = [await key(locked), await key(free)]
+        // Keys that the store has confirmed go another way than new ones: both must not wait.
+        const confirmed = (await Promise.all([issuer.issue(ofFree()), issuer.issue(ofLocked())])).map(
+          (outcome) => (outcome.status === 'issued' ? outcome.confirmed : undefined),
+        )
+        const [known, unknown] = [
+          {
+            free: { ...ofFree(), confirmed: confirmed[0] },
+            locked: { ...ofLocked(), confirmed: confirmed[1] },
+          },
+          { free: ofFree(), locked: ofLocked() },
+        ]
+        expect(confirmed).not.toContain(undefined)
         const [held, over] = [gate(), gate()]
         const holding = db.transaction(async (tx) => {
           await requireLockedProject(tx, locked)
@@ -190,12 +212,22 @@ eachEngine((engine) => {
           await over.opened
         })
         await held.opened
-        const stuck = issuer.issue(ofLocked())
-        await new Promise(setImmediate)
-        expect((await issuer.issue(ofFree())).status).toBe('issued')
+        const stuck: Promise<IssueOutcome>[] = []
+        for (const ways of [known, unknown, known, unknown]) {
+          stuck.push(issuer.issue({ ...ways.locked, digest: ofLocked().digest }))
+          await new Promise(setImmediate)
+          // As many as start a second batch at once.
+          stuck.push(...times(40, () => issuer.issue({ ...ways.locked, digest: ofLocked().digest })))
+          const began = performance.now()
+          const outcome = await issuer.issue({ ...ways.free, digest: ofFree().digest })
+          expect(outcome.status).toBe('issued')
+          expect(performance.now() - began).toBeLessThan(2_000)
+        }
+        expect(await lockWaits()).toBe(1)
         over.open()
         await holding
-        expect((await stuck).status).toBe('issued')
+        expect(new Set((await Promise.all(stuck)).map(({ status }) => status))).toEqual(new Set(['issued']))
+        expect(await stored()).toHaveLength(2 + 4 * 41 + 4)
       })
 
     test('get their places in the order in which they came', async () => {

@@ -1,6 +1,6 @@
 import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
 import { columnsOf, type IssueItem, type IssueOutcome } from './issue.ts'
-import { issueBatch } from './issue-batch.ts'
+import { issueBatch, issueDespiteLocks } from './issue-batch.ts'
 
 /** Enough for a commit to serve many, small enough that nobody waits long behind a crowd. */
 const BATCH_MOST = 256
@@ -27,6 +27,8 @@ export class TokenIssuer {
   readonly #db: Database
   readonly #now: () => number
   #waiting: Waiting[] = []
+  /** By project: those who wait for its lock, one call at a time for all of them, beside the batches of everybody else. */
+  readonly #behindLocks = new Map<string, Waiting[]>()
   #underWay = 0
   #impatient: NodeJS.Timeout | undefined
 
@@ -36,9 +38,11 @@ export class TokenIssuer {
   }
 
   issue(item: IssueItem): Promise<IssueOutcome> {
-    if (this.#waiting.length >= WAITING_MOST)
+    const behindLock = this.#behindLocks.get(item.projectId)
+    if ((behindLock ?? this.#waiting).length >= WAITING_MOST)
       return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
     return new Promise((resolve, reject) => {
+      if (behindLock) return void behindLock.push({ item, resolve, reject })
       this.#waiting.push({ item, resolve, reject })
       if (this.#waiting.length === ENOUGH) this.#start()
       // After everything that has already arrived: one batch for all that this turn of the event loop brought.
@@ -67,14 +71,40 @@ export class TokenIssuer {
 
   async #run(batch: readonly Waiting[]): Promise<void> {
     try {
-      const items = batch.map(({ item }) => item)
-      const outcomes = await issueBatch(this.#db, columnsOf(items, this.#now()))
-      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
+      const undecided = await this.#decide(batch, issueBatch)
+      for (const [id, waiting] of Map.groupBy(undecided, ({ item }) => item.projectId))
+        this.#waitForLock(id, waiting)
     } finally {
       this.#underWay--
       this.#start()
     }
+  }
+
+  /** Answers everyone who can be answered, and returns the others. */
+  async #decide(batch: readonly Waiting[], decide: typeof issueBatch): Promise<Waiting[]> {
+    try {
+      const items = batch.map(({ item }) => item)
+      const outcomes = await decide(this.#db, columnsOf(items, this.#now()))
+      for (const [i, { resolve }] of batch.entries()) if (outcomes[i]) resolve(outcomes[i])
+      return batch.filter((_, i) => !outcomes[i])
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      return []
+    }
+  }
+
+  #waitForLock(projectId: string, waiting: readonly Waiting[]): void {
+    const others = this.#behindLocks.get(projectId)
+    if (others) return void others.push(...waiting)
+    this.#behindLocks.set(projectId, [...waiting])
+    void this.#runBehindLock(projectId)
+  }
+
+  async #runBehindLock(projectId: string): Promise<void> {
+    const waiting = this.#behindLocks.get(projectId)!
+    while (waiting.length > 0)
+      for (const { reject } of await this.#decide(waiting.splice(0, BATCH_MOST), issueDespiteLocks))
+        reject(new StoreUnavailable('The project is locked elsewhere.'))
+    this.#behindLocks.delete(projectId)
   }
 }
