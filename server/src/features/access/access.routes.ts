@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type App, NullableText, strict } from '../../platform/http/index.ts'
 import type { Memory } from '../tokens/index.ts'
@@ -24,23 +23,22 @@ export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): 
         summary: 'May this token or key call this path from this address?',
         description:
           'One of `access_token` and `app_id`. Every step is answered, with what would mend the first that failed.',
-        body: strict({
-          access_token: Type.Optional(Type.String({ maxLength: 500 })),
-          app_id: Type.Optional(Type.String({ maxLength: 100 })),
-          path: Type.String({ minLength: 1, maxLength: 8000 }),
-          address: Type.Optional(Type.String({ maxLength: 100 })),
-        }),
+        body: strict(
+          {
+            access_token: Type.Optional(Type.String({ maxLength: 500 })),
+            app_id: Type.Optional(Type.String({ maxLength: 100 })),
+            path: Type.String({ minLength: 1, maxLength: 8000 }),
+            address: Type.Optional(Type.String({ maxLength: 100 })),
+          },
+          {
+            oneOf: [{ required: ['access_token'] }, { required: ['app_id'] }],
+            'x-says': 'must name access_token or app_id, and not both',
+            'x-key': 'missing_parameters',
+          },
+        ),
         response: { 200: Answer },
       },
     },
-    async (request) => {
-      const { access_token, app_id } = request.body
-      if ((access_token === undefined) === (app_id === undefined))
-        throw new Problem('missing_parameters', {
-          message: 'access_token or app_id is missing.',
-          details: 'Send one of them, not both.',
-        })
-      return { object: 'access_check' as const, ...(await checkAccess(deps, request.body)) }
-    },
+    async (request) => ({ object: 'access_check' as const, ...(await checkAccess(deps, request.body)) }),
   )
 }
