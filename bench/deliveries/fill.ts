@@ -33,7 +33,7 @@ export async function fillDeliveries(store: Store, { urls, events }: Filling): P
     egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
   }
   for (const target_url of urls) {
-    const fields = { target_url, events: [KIND] }
+    const fields = { target_url, events: [KIND] as const }
     await createDestination(deps, { projectId, kind: 'webhook', fields, actor: ACTOR })
   }
   const data = redemptionData()

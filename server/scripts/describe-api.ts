@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import { IsOptional } from 'typebox'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../src/app/routes.ts'
 import { VERSION } from '../src/app/version.ts'
 import type { Scope } from '../src/contract/scopes.ts'
@@ -35,6 +36,12 @@ const byScope = (scope: Scope) => ({
   'x-scope': scope,
 })
 
+interface Operation {
+  readonly operationId?: string
+  readonly requestBody?: { required: boolean }
+  readonly responses: Record<string, object>
+}
+
 const DESCRIPTION =
   'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; customers earn points and redeem rewards, each with its event; operators manage projects, keys, tokens and webhooks.'
 
@@ -51,6 +58,7 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
     onRefusal: () => undefined,
     publicUrl: () => '',
   })
+  const withOptionalBody = new Set<string | undefined>()
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -76,14 +84,20 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
         },
       },
     },
-    transform: ({ schema, url, route }) => ({
-      url,
-      schema: {
-        ...(schema as object),
-        ...(route.config?.access === 'operator' && { security: [{ managementId: [], managementToken: [] }] }),
-        ...(route.config?.access === 'scope' && byScope(route.config.scope!)),
-      } as never,
-    }),
+    transform: ({ schema, url, route }) => {
+      const { body, operationId } = (schema ?? {}) as { body?: unknown; operationId?: string }
+      if (body && IsOptional(body)) withOptionalBody.add(operationId)
+      return {
+        url,
+        schema: {
+          ...(schema as object),
+          ...(route.config?.access === 'operator' && {
+            security: [{ managementId: [], managementToken: [] }],
+          }),
+          ...(route.config?.access === 'scope' && byScope(route.config.scope!)),
+        } as never,
+      }
+    },
   })
   app.after(() => {
     const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
@@ -94,15 +108,18 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
   })
   await app.ready()
   const document = app.swagger() as never as {
-    paths: Record<string, Record<string, { responses: Record<string, object> }>>
+    paths: Record<string, Record<string, Operation>>
   }
   // It answers by any method; one stands for all.
   document.paths['/gateway/authorize'] = { get: document.paths['/gateway/authorize']!.get! }
   for (const methods of Object.values(document.paths))
-    for (const operation of Object.values(methods))
+    for (const operation of Object.values(methods)) {
+      // The plugin takes every body for required.
+      if (withOptionalBody.has(operation.operationId)) operation.requestBody!.required = false
       operation.responses.default = {
         description: 'Refused; the body says why and what to do.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
+    }
   return document
 }

@@ -31,15 +31,19 @@ export const EVENT_KIND_VALUES = Object.keys(EVENT_KINDS) as EventKind[]
 
 export const REWARD_REDEMPTION_COMPLETED: EventKind = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
 
-const byName = new Map<string, EventKind>(
+/** What subscriptions and filters may say: the kind or its wire form. */
+export type EventKindName = EventKind | (typeof EVENT_KINDS)[EventKind]['wire']
+
+const byName = new Map<EventKindName, EventKind>(
   EVENT_KIND_VALUES.flatMap((kind) => [
     [kind, kind],
     [EVENT_KINDS[kind].wire, kind],
   ]),
 )
 
-/** The kind that a subscription or filter means, by either of its names. */
-export const eventKindOf = (name: string): EventKind | undefined => byName.get(name)
+export const EVENT_KIND_NAMES: readonly EventKindName[] = [...byName.keys()]
+
+export const eventKindOf = (name: EventKindName): EventKind => byName.get(name)!
 
 /** Where a call came from that caused an event. */
 export type EventChannel = 'API' | 'CLIENT_API' | 'USER_PORTAL' | 'INTERNAL'

@@ -27,6 +27,24 @@ function unmapHex(address: string): string {
   return `::ffff:${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
+const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const IPV4 = `${OCTET}(\\.${OCTET}){3}`
+const GROUP = '[0-9A-Fa-f]{1,4}'
+/** Eight groups, or fewer with one `::` between, after or before them (RFC 4291 §2.2). */
+const IPV6 = [
+  `(${GROUP}:){7}${GROUP}`,
+  `(${GROUP}:){1,7}:`,
+  ...[1, 2, 3, 4, 5, 6].map((after) => `(${GROUP}:){1,${7 - after}}(:${GROUP}){1,${after}}`),
+  `:((:${GROUP}){1,7}|:)`,
+].join('|')
+
+/** For schemas: what `parseRange` takes, in the spellings that people use. */
+export const RANGE_PATTERN = [
+  `^(${IPV4}(/([12]?\\d|3[0-2]))?`,
+  `::[Ff]{4}:${IPV4}(/(9[6-9]|1[01]\\d|12[0-8]))?`,
+  `(${IPV6})(/([1-9]?\\d|1[01]\\d|12[0-8]))?)$`,
+].join('|')
+
 /** Null where the text is neither an address nor a range. */
 export function parseRange(text: string): Range | null {
   const [, base, bitsText] = /^([^/%\s]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []

@@ -274,6 +274,9 @@ eachEngine((engine) => {
       '/v1/./vouchers',
       '/v1/../v1/vouchers',
       '/v1/vouchers/%2e%2e/campaigns',
+      '/v1/vouchers/%25%32%65%25%32%65/campaigns',
+      '/v1/vouchers/%25%32e%25%32e/campaigns',
+      '/v1/vouchers/%2525%32e%2525%32e/campaigns',
       '/v1/vouchers%2fx',
       '/v1/vouchers%5Cx',
       '/v1/vouchers;x',
@@ -295,12 +298,17 @@ eachEngine((engine) => {
         const { status } = await sendRaw(service.url, { path: GATEWAY + path, headers: bearer(token) })
         expect(status).toBe(403)
       }
+      if (path !== '') {
+        const check = await service.manage('POST', '/access-checks', { access_token: token, path })
+        expect(check.body.allowed, 'access check').toBe(false)
+      }
     })
 
     test('is the same with a query, with upper case in it, and very long', async () => {
       for (const path of [
         '/v1/vouchers?scope=campaigns&x=/../',
         '/v1/vouchers/UPPER',
+        '/v1/vouchers/Summer%20sale/J%C3%BCrgen/100%25',
         `/v1/vouchers/${'x'.repeat(7_000)}`,
         `/v1/vouchers?${'x'.repeat(7_000)}`,
       ]) {

@@ -25,24 +25,29 @@ export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): 
         summary: 'May this token or key call this path from this address?',
         description:
           'One of `access_token` and `app_id`. Every step is answered, with what would mend the first that failed.',
-        body: strict({
-          access_token: Type.Optional(Type.String({ maxLength: 500 })),
-          app_id: Type.Optional(Type.String({ maxLength: 100 })),
-          path: Type.String({ minLength: 1, maxLength: 8000 }),
-          address: Type.Optional(
-            Type.String({ maxLength: 100, description: 'IPv4 or IPv6 address of the caller.' }),
-          ),
-        }),
+        body: strict(
+          {
+            access_token: Type.Optional(Type.String({ maxLength: 500 })),
+            app_id: Type.Optional(Type.String({ maxLength: 100 })),
+            path: Type.String({ minLength: 1, maxLength: 8000 }),
+            address: Type.Optional(
+              Type.String({
+                maxLength: 100,
+                anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+                description: 'IPv4 or IPv6 address of the caller.',
+              }),
+            ),
+          },
+          {
+            oneOf: [{ required: ['access_token'] }, { required: ['app_id'] }],
+            'x-says': 'must name access_token or app_id, and not both',
+            'x-key': 'missing_parameters',
+          },
+        ),
         response: { 200: Answer },
       },
     },
     async (request) => {
-      const { access_token, app_id } = request.body
-      if ((access_token === undefined) === (app_id === undefined))
-        throw new Problem('missing_parameters', {
-          message: 'access_token or app_id is missing.',
-          details: 'Send one of them, not both.',
-        })
       const { address } = request.body
       if (address !== undefined && isIP(address) === 0)
         throw new Problem('invalid_payload', {

@@ -28,6 +28,16 @@ const TRICKS = [
   '/v1/vouchers/%252e%252e/x',
   '/v1/vouchers/%25252fx',
   '/v1/vouchers/%255C',
+  '/v1/vouchers/%25%32%65%25%32%65/campaigns',
+  '/v1/vouchers/%25%32e%25%32e/campaigns',
+  '/v1/vouchers/%2525%32e%2525%32e/campaigns',
+  '/v1/vouchers/%%32%65',
+  '/v1/vouchers/%252%2565',
+  '/v1/vouchers/100%25/%252e%252e/campaigns',
+  '/v1/vouchers/%25zz/%25%32f',
+  '/v1/vouchers/%25c0%25ae%25c0%25ae/campaigns',
+  '/v1/vouchers/%2525252525252e',
+  '/v1/vouchers/%252525252525',
   '/v1/vouchers/%c0%ae%c0%ae',
   '/v1/vouchers/%e0%80%af',
   '/v1/vouchers/%ff',
@@ -77,8 +87,74 @@ describe('a path that servers read differently', () => {
 
   test('is refused quickly, however long', () => {
     const started = performance.now()
-    for (const piece of ['%25', '/', '.', '/.', '%', '%2', 'a']) judgePath(`/v1/${piece.repeat(100_000)}`)
+    for (const piece of ['%25', '/', '.', '/.', '%', '%2', 'a', '%41', '%25%32', '%25%32%35'])
+      judgePath(`/v1/${piece.repeat(100_000)}`)
     expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
+
+/** Percent-encodes each character that must be, and of the others those that the coins choose, in digits of either case. */
+function encodeLayer(text: string, mustEncode: RegExp, coins: Iterator<boolean>): string {
+  const escapeOf = (byte: number) => {
+    const digits = byte.toString(16).padStart(2, '0')
+    return `%${coins.next().value ? digits : digits.toUpperCase()}`
+  }
+  const encode = (char: string) =>
+    mustEncode.test(char) || coins.next().value ? Array.from(Buffer.from(char), escapeOf).join('') : char
+  return Array.from(text, encode).join('')
+}
+
+describe('nested encodings, each character encoded or not on its own', () => {
+  const coins = fc.infiniteStream(fc.boolean())
+  const NEVER = /[^\s\S]/
+  const NOT_PLAIN = /[^\w-]/
+  /** No percent sign stands before a hex digit, since the text `%2e` is itself an encoding. */
+  const harmless = fc
+    .array(fc.constantFrom('100% ', '%-', 'J', 'ü', 'rgen', '€', '😀', ' ', '+', ';', 'F', '2', '5', 'e'), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    .map((pieces) => `${pieces.join('')} `)
+
+  const encodeHarmless = (text: string, layers: number, each: Iterator<boolean>): string => {
+    let path = text
+    for (let layer = 0; layer < layers; layer++) path = encodeLayer(path, NOT_PLAIN, each)
+    return `/v1/vouchers/${path}`
+  }
+
+  test('of a slash, dot, backslash or control character are refused', () => {
+    const forbidden = fc.oneof(
+      fc.constantFrom('/', '.', '\\', '\x7f'),
+      fc.integer({ min: 0, max: 0x1f }).map((code) => String.fromCharCode(code)),
+    )
+    const plain = fc.stringMatching(/^[a-z0-9-]{0,4}$/)
+    fc.assert(
+      fc.property(plain, forbidden, plain, fc.nat(6), coins, (before, char, after, layers, each) => {
+        let path = `${before}${encodeLayer(char, /./s, each)}${after}`
+        for (let layer = 0; layer < layers; layer++) path = encodeLayer(path, NEVER, each)
+        expect(judgePath(`/v1/vouchers/${path}`).ok, path).toBe(false)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('of harmless text pass, up to five layers deep', () => {
+    fc.assert(
+      fc.property(harmless, fc.integer({ min: 1, max: 5 }), coins, (text, layers, each) => {
+        const path = encodeHarmless(text, layers, each)
+        expect(judgePath(path), path).toEqual({ ok: true, needed: 'vouchers' })
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('of harmless text are refused when more than five layers deep', () => {
+    fc.assert(
+      fc.property(harmless, fc.integer({ min: 6, max: 8 }), coins, (text, layers, each) => {
+        expect(judgePath(encodeHarmless(text, layers, each)).ok).toBe(false)
+      }),
+      { numRuns: 50 },
+    )
   })
 })
 
@@ -109,6 +185,11 @@ describe('a plain path', () => {
     ['/v1/vouchers/v1.2', 'vouchers'],
     ['/v1/vouchers/.hidden', 'vouchers'],
     ['/v1/vouchers/50%25', 'vouchers'],
+    ['/v1/vouchers/100%25%20off', 'vouchers'],
+    ['/v1/vouchers/100%25zz', 'vouchers'],
+    ['/v1/vouchers/J%C3%BCrgen', 'vouchers'],
+    ['/v1/vouchers/J%25C3%25BCrgen', 'vouchers'],
+    ['/v1/vouchers/%2525252525', 'vouchers'],
     [`/v1/vouchers/${'x'.repeat(8_000)}`, 'vouchers'],
     ['/v1/vouchers?/../', 'vouchers'],
     ['/v1/skus/1', 'SKUs'],

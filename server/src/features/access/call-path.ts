@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Scope, scopeOfPath } from '../../contract/scopes.ts'
 import { pathOf } from '../../platform/http/index.ts'
 
@@ -12,25 +13,37 @@ const HOSTILE = [
   { pattern: /\.\./, says: 'two dots' },
   { pattern: /\/\.(\/|$)/, says: 'a segment that is a dot' },
   { pattern: /%(?![0-9a-f]{2})/i, says: 'bad percent-encoding' },
-  { pattern: /%(25)*(2e|2f|5c|0|1|7f)/i, says: 'an encoded slash, dot, backslash or control character' },
 ]
 
 /** Why a path is refused, or null. Never normalised: what we and the API behind would read differently is turned away. */
 export function hostilePath(path: string): string | null {
   if (!path.startsWith('/')) return 'no slash at its beginning'
-  return HOSTILE.find(({ pattern }) => pattern.test(path))?.says ?? notUtf8(path)
+  return HOSTILE.find(({ pattern }) => pattern.test(path))?.says ?? hiddenByEncoding(path)
 }
 
-/** Overlong sequences such as %c0%ae are a dot to some. */
-function notUtf8(path: string): string | null {
-  if (!path.includes('%')) return null
-  try {
-    decodeURIComponent(path)
-    return null
-  } catch {
-    return 'an encoding that is not UTF-8'
+/** An API behind a proxy that decodes as well may decode twice or three times. Deeper encodings have no honest use. */
+const MAX_DECODINGS = 5
+const ENCODED = /%[0-9a-f]{2}/i
+const EVERY_ENCODED = /%[0-9a-f]{2}/gi
+const FORBIDDEN_ENCODED = /%(2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f)/i
+
+/**
+ * Decodes the path layer by layer and refuses a slash, dot, backslash or control character in any layer. A `%` without
+ * two hex digits stands for itself, as lenient decoders read it. Bytes must be UTF-8 in every layer, since overlong
+ * sequences such as %c0%ae are a dot to some decoders.
+ */
+function hiddenByEncoding(path: string): string | null {
+  let text = path
+  for (let decodings = 0; ENCODED.test(text); decodings++) {
+    if (decodings === MAX_DECODINGS) return `more than ${MAX_DECODINGS} layers of percent-encoding`
+    if (FORBIDDEN_ENCODED.test(text)) return 'an encoded slash, dot, backslash or control character'
+    text = text.replace(EVERY_ENCODED, byteOf)
+    if (!isUtf8(Buffer.from(text, 'latin1'))) return 'an encoding that is not UTF-8'
   }
+  return null
 }
+
+const byteOf = (encoded: string): string => String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
 
 export type PathVerdict =
   | { readonly ok: true; readonly needed: Scope }

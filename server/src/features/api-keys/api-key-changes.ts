@@ -1,7 +1,7 @@
 import { CREDENTIAL_PREFIX } from '../../contract/ids.ts'
 import { digestOf, last4, newCredential } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
-import { checkPermissions, checkWhitelist } from './api-key.ts'
+import { checkWhitelist } from './api-key.ts'
 import { type ChangeDeps, changeApiKey, type KeyRequest } from './change-api-key.ts'
 
 /** Blocking kills every live token for good; unblocking lets the key issue new ones. */
@@ -55,7 +55,6 @@ export interface KeyFields {
 }
 
 export function updateApiKey(deps: ChangeDeps, request: KeyRequest, fields: KeyFields): Promise<ApiKeyRow> {
-  if (fields.permissions) checkPermissions(fields.permissions)
   if (fields.ip_whitelist) checkWhitelist(fields.ip_whitelist)
   return changeApiKey(deps, request, { action: 'api_key.updated', apply: (key) => differenceOf(key, fields) })
 }

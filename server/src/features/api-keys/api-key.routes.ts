@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../contract/problem.ts'
-import { SCOPE_VALUES } from '../../contract/scopes.ts'
+import { SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
+import { RANGE_PATTERN } from '../../platform/addresses.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
@@ -59,16 +60,18 @@ const ApiKeyWithSecret = Type.Object({
   app_token: Type.String({ description: 'Shown this once.' }),
 })
 
+const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
+
 const settable = {
   permissions: Type.Optional(
-    Type.Array(Type.String({ maxLength: 100 }), {
+    Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPE_VALUES }), {
       minItems: 1,
       maxItems: SCOPE_VALUES.length,
       description: 'Scope values that the key may ask for. Default: `api`.',
     }),
   ),
   ip_whitelist: Type.Optional(
-    Type.Array(Type.String({ maxLength: 100 }), {
+    Type.Array(Type.String({ pattern: RANGE_PATTERN, 'x-says': RANGE_RULE }), {
       maxItems: 200,
       description: 'Addresses and CIDR ranges; empty allows all.',
     }),

@@ -1,7 +1,6 @@
 import { Problem } from '../../contract/problem.ts'
-import { isScope, SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
+import type { Scope } from '../../contract/scopes.ts'
 import { parseRange } from '../../platform/addresses.ts'
-import { didYouMean } from '../../platform/closest.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
@@ -36,16 +35,6 @@ export const permissionsOf = (row: Pick<ApiKeyRow, 'permissions'>): Scope[] => J
 export const whitelistOf = (row: Pick<ApiKeyRow, 'ip_whitelist'>): string[] => JSON.parse(row.ip_whitelist)
 
 export const DEFAULT_PERMISSIONS: readonly Scope[] = ['api']
-
-/** Permissions are scope values. */
-export function checkPermissions(permissions: readonly string[]): void {
-  for (const value of permissions)
-    if (!isScope(value))
-      throw new Problem('invalid_payload', {
-        message: `${JSON.stringify(value.slice(0, 40))} is not a scope.${didYouMean(value, SCOPE_VALUES)}`,
-        details: `Permissions are scope values, case-sensitive, such as api, loyalties or rewards. All ${SCOPE_VALUES.length}: scopes_supported at /.well-known/oauth-authorization-server`,
-      })
-}
 
 export function checkWhitelist(entries: readonly string[]): void {
   entries.forEach((entry, i) => {

@@ -6,7 +6,7 @@ import { digestOf, last4, newCredential, newId, type RandomBytes } from '../../p
 import { recordChange } from '../audit/index.ts'
 import { requireLockedProject } from '../projects/index.ts'
 import { type ApiKeyRow, insertApiKey } from './api-key.store.ts'
-import { apiKeyFacts, checkPermissions, checkWhitelist, DEFAULT_PERMISSIONS } from './api-key.ts'
+import { apiKeyFacts, checkWhitelist, DEFAULT_PERMISSIONS } from './api-key.ts'
 
 export interface NewApiKey {
   readonly projectId: string
@@ -35,7 +35,6 @@ export async function createApiKeyIn(
 ): Promise<Created> {
   const permissions = [...new Set(request.permissions ?? DEFAULT_PERMISSIONS)]
   const whitelist = request.ip_whitelist ?? []
-  checkPermissions(permissions)
   checkWhitelist(whitelist)
   await requireLockedProject(tx, request.projectId)
   const appToken = newCredential(deps.random, CREDENTIAL_PREFIX.app_token)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => explained.database.close())
 
-const cursor = Buffer.from('5.aud_1').toString('base64url')
+const cursor = '5.aud_1'
 const times = { from: '2026-01-01', to: '2026-02-01' }
 const PAGES = [{}, { limit: 2, page: 3 }, times, { cursor }, { ...times, cursor }]
 

@@ -18,7 +18,7 @@ import {
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { CAMPAIGN_TYPES, type CampaignType, listCampaignRows } from './campaign.store.ts'
-import { campaignView, type VoucherType } from './campaign.ts'
+import { campaignView, type VoucherType, voucherRule } from './campaign.ts'
 import { CodeConfigField } from './code.ts'
 import { changeCampaign, createCampaign, deleteCampaign, requireCampaign } from './save-campaign.ts'
 
@@ -68,7 +68,7 @@ const Discount = Type.Object({
   percent_off: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
 })
 
-const Voucher = Type.Object({
+const voucherFields = {
   type: oneOf<VoucherType>(['LOYALTY_CARD', 'DISCOUNT_VOUCHER', 'GIFT_VOUCHER']),
   loyalty_card: Type.Optional(
     Type.Object({ points: countField({ description: 'What a new card begins with.' }) }),
@@ -81,7 +81,18 @@ const Voucher = Type.Object({
     }),
   ),
   code_config: Type.Optional(CodeConfigField),
-})
+}
+
+/** In a campaign of one type the voucher must fit it; where the body says the type, by what it says. */
+const Voucher = Type.Object(voucherFields)
+const LoyaltyVoucher = Type.Object(voucherFields, voucherRule('LOYALTY_PROGRAM'))
+const fittingVoucher = {
+  allOf: CAMPAIGN_TYPES.map((type) => ({
+    if: { properties: { campaign_type: { const: type } }, required: ['campaign_type'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { voucher: voucherRule(type) } },
+  })),
+}
 
 /** The same campaigns twice, as on the platform: `/v1/loyalties` knows loyalty programs only. */
 export function campaignRoutes(app: App, deps: Deps): void {
@@ -115,12 +126,15 @@ function addRoutes(app: App, deps: Deps, { path, noun, only }: Kind): void {
         tags,
         operationId: `${noun}.create`,
         summary: `Create ${what}`,
-        body: Type.Object({
-          name: NameField,
-          ...(only ? {} : { campaign_type: oneOf<CampaignType>(CAMPAIGN_TYPES) }),
-          voucher: Voucher,
-          ...changeable,
-        }),
+        body: Type.Object(
+          {
+            name: NameField,
+            ...(only ? {} : { campaign_type: oneOf<CampaignType>(CAMPAIGN_TYPES) }),
+            voucher: only ? LoyaltyVoucher : Voucher,
+            ...changeable,
+          },
+          only ? {} : fittingVoucher,
+        ),
         response,
       },
     },

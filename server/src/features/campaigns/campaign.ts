@@ -33,20 +33,15 @@ export interface SentPlan {
   readonly code_config?: Parameters<typeof codeConfigOf>[0]
 }
 
-/** Refuses a voucher that is not the campaign's kind, or that says nothing of its value. */
-export function planFrom(campaignType: CampaignType, sent: SentPlan): VoucherPlan {
+/** For schemas: the voucher is of the campaign's kind, and says what it is worth. */
+export const voucherRule = (campaignType: CampaignType) => {
   const type = VOUCHER_OF[campaignType]
-  if (sent.type !== type)
-    throw new Problem('invalid_payload', {
-      message: `voucher.type must be ${type} in a campaign of type ${campaignType}.`,
-      details: 'Nothing was changed. The API reference at /docs shows every field.',
-    })
+  return { allOf: [{ properties: { type: { const: type } } }, { required: [VALUE_OF[type]] }] }
+}
+
+export function planFrom(sent: SentPlan): VoucherPlan {
+  const { type } = sent
   const value = VALUE_OF[type]
-  if (sent[value] === undefined)
-    throw new Problem('missing_parameters', {
-      message: `voucher.${value} is missing.`,
-      details: `Send voucher.${value}; the API reference at /docs shows every field.`,
-    })
   return {
     type,
     [value]: type === 'LOYALTY_CARD' ? { points: sent.loyalty_card!.points } : sent[value],

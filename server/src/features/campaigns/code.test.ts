@@ -48,6 +48,5 @@ describe('a code', () => {
 
   test('takes a character once, however often the charset names it', () => {
     expect(codeConfigOf({ charset: 'aab' }).charset).toBe('ab')
-    expect(() => codeConfigOf({ pattern: 'none' })).toThrow('"#"')
   })
 })

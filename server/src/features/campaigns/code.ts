@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 
 /** Codes stand in paths, which foreign clients do not escape: only what needs no escaping, and no dots alone. */
@@ -13,13 +12,13 @@ export const CodeField = Type.String({
   'x-says': `must be 1 to ${CODE_LENGTH} letters, digits or -._~!$*+:@, and not only dots`,
 })
 
-const part = (maxLength: number, also = '') => ({
+const part = (maxLength: number) => ({
   maxLength,
-  pattern: `^[${CODE_CHARACTERS}${also}]*$`,
-  'x-says': `must be at most ${maxLength} letters, digits or -._~!$*+:@${also}`,
+  pattern: `^[${CODE_CHARACTERS}]*$`,
+  'x-says': `must be at most ${maxLength} letters, digits or -._~!$*+:@`,
 })
-const nullablePart = (maxLength: number, also = '') =>
-  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...part(maxLength, also) }))
+const nullablePart = (maxLength: number) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...part(maxLength) }))
 
 export const CodeConfigField = Type.Object({
   length: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 32 })),
@@ -28,7 +27,15 @@ export const CodeConfigField = Type.Object({
   postfix: nullablePart(16),
   /** As older clients call it. */
   suffix: nullablePart(16),
-  pattern: nullablePart(32, '#'),
+  pattern: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 32,
+      pattern: `^([${CODE_CHARACTERS}]*#[${CODE_CHARACTERS}#]*)?$`,
+      'x-says': 'must be at most 32 letters, digits or -._~!$*+:@, and "#" for each character that is drawn',
+      description: 'Such as `GIFT-####-####`: each `#` stands for a character that is drawn.',
+    }),
+  ),
 })
 
 type SentCodeConfig = Partial<
@@ -52,11 +59,6 @@ const DEFAULT_LENGTH = 8
 
 export function codeConfigOf(sent: SentCodeConfig = {}): CodeConfig {
   const pattern = sent.pattern || null
-  if (pattern !== null && !pattern.includes('#'))
-    throw new Problem('invalid_payload', {
-      message: 'voucher.code_config.pattern has no "#".',
-      details: 'Each "#" stands for a character that is drawn: "GIFT-####-####".',
-    })
   return {
     length: pattern === null ? (sent.length ?? DEFAULT_LENGTH) : null,
     charset: [...new Set(sent.charset || ALPHANUMERIC)].join(''),

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import {
   type App,
-  dateField,
+  type BodyOf,
   namedList,
   namedListOf,
   PageQuery,
@@ -38,37 +37,25 @@ const BalanceBody = Type.Object({
   points: Type.Integer({
     minimum: -Number.MAX_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
+    not: { const: 0 },
     description: 'Added, or taken where it is negative. Not 0.',
   }),
+  // Points do not expire here; promising that they will would be worse than saying so.
   expiration_type: Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: ['PROGRAM_RULES', 'CUSTOM_DATE', 'NON_EXPIRING'] }),
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['PROGRAM_RULES', 'NON_EXPIRING'],
+      'x-says': 'must be one of: PROGRAM_RULES, NON_EXPIRING, since points do not expire here',
+    }),
   ),
-  expiration_date: dateField,
+  expiration_date: Type.Optional(
+    Type.Unsafe<null>({ enum: [null], 'x-says': 'must be left out, since points do not expire here' }),
+  ),
   reason: textField(500),
   source_id: sourceIdField,
 })
 
-interface BalanceRequest {
-  readonly points: number
-  readonly expiration_type?: string
-  readonly expiration_date?: string | null
-  readonly reason?: string | null
-  readonly source_id?: string | null
-}
-
-/** Points do not expire here; promising that they will would be worse than saying so. */
-function refuseWhatIsNotThere({ points, expiration_type, expiration_date }: BalanceRequest): void {
-  if (points === 0)
-    throw new Problem('invalid_payload', {
-      message: 'points must not be 0.',
-      details: 'Nothing was changed.',
-    })
-  if (expiration_type === 'CUSTOM_DATE' || (expiration_date ?? null) !== null)
-    throw new Problem('invalid_payload', {
-      message: 'Points do not expire here.',
-      details: 'Leave expiration_type and expiration_date out. Nothing was changed.',
-    })
-}
+type BalanceRequest = BodyOf<typeof BalanceBody>
 
 async function addOrTake(
   deps: Deps,
@@ -111,7 +98,6 @@ function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
     },
     async (request, reply) => {
       const { projectId, params, body, id: requestId } = request
-      refuseWhatIsNotThere(body)
       const name = cardNameOf(projectId, params)
       const text = await doOnce(deps, request, (tx) => addOrTake(deps, tx, { name, body, requestId }))
       return reply.type('application/json; charset=utf-8').send(text as never)

@@ -68,7 +68,7 @@ export async function createCampaign(
     name: fields.name,
     campaign_type: fields.campaign_type,
     type: 'AUTO_UPDATE',
-    voucher: JSON.stringify(planFrom(fields.campaign_type, fields.voucher)),
+    voucher: JSON.stringify(planFrom(fields.voucher)),
     auto_join: 0,
     join_once: 1,
     active: 1,

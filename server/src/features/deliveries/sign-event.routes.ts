@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/ids.ts'
-import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import { type App, IdParam, strict } from '../../platform/http/index.ts'
 import { type SigningRequest, signEvent } from './sign-event.ts'
 
-const Body = strict({
+const fields = {
   destination: Type.Optional(
     Type.String({ maxLength: 100, description: 'Id of the webhook or distribution whose secret signs.' }),
   ),
@@ -20,19 +19,20 @@ const Body = strict({
   target_url: Type.Optional(
     Type.String({ maxLength: 2000, description: 'With `secret`: what the envelope tells of its target.' }),
   ),
+}
+
+const Body = strict(fields, {
+  oneOf: [
+    { required: ['destination'], maxProperties: 1 },
+    { required: ['secret'], not: { required: ['destination'] } },
+  ],
+  'x-says': 'must name either destination or secret, and target_url only with secret',
 })
 
 type Fields = { destination?: string; secret?: string; target_url?: string }
 
-function signerIn({ destination, secret, target_url }: Fields): SigningRequest['as'] {
-  if (destination !== undefined && secret === undefined && target_url === undefined)
-    return { destinationId: destination }
-  if (secret !== undefined && destination === undefined) return { secret, targetUrl: target_url ?? '' }
-  throw new Problem('invalid_payload', {
-    message: 'Either destination or secret must be named, and target_url only with secret.',
-    details: 'Send {"destination":"wh_…"}.',
-  })
-}
+const signerIn = ({ destination, secret, target_url }: Fields): SigningRequest['as'] =>
+  secret === undefined ? { destinationId: destination! } : { secret, targetUrl: target_url ?? '' }
 
 /**
  * Reading, though it is a POST: nothing is sent, kept or changed, so the audit log has nothing to tell. A body and not a

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type StoredKind, TEST_EVENT } from '../../contract/event-kinds.ts'
+import { EVENT_KIND_NAMES, type EventKindName, eventKindOf, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { notFound } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { type EventHead, findShownEvent, listEventRows, type Shown } from './event.store.ts'
-import { eventHeadView, eventView, requireEventKind } from './event.ts'
+import { eventHeadView, eventView } from './event.ts'
 
 const headFields = {
   id: Type.String(),
@@ -47,7 +47,13 @@ const EventSchema = Type.Object({
 
 const Filter = strict({
   ...CursorQuery,
-  kind: filterField('Kind, in either of its forms, or `webhook.test`.'),
+  kind: Type.Optional(
+    Type.Unsafe<EventKindName | typeof TEST_EVENT>({
+      type: 'string',
+      enum: [...EVENT_KIND_NAMES, TEST_EVENT],
+      description: 'Kind, in either of its forms, or `webhook.test`.',
+    }),
+  ),
   entity: filterField('Id of the customer.'),
 })
 
@@ -55,8 +61,6 @@ const shape = {
   item: eventHeadView,
   position: (row: Shown<EventHead>) => ({ at: row.created_at, id: row.id }),
 }
-
-const storedKindOf = (name: string): StoredKind => (name === TEST_EVENT ? name : requireEventKind(name))
 
 export function eventRoutes(app: App, { db }: { db: Database }): void {
   const config = { access: 'operator', management: true } as const
@@ -80,7 +84,8 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
     },
     async ({ params, query }) => {
       const project = await requireProject(db, params.project_id)
-      const kind = query.kind === undefined ? undefined : storedKindOf(query.kind)
+      const kind =
+        query.kind === undefined || query.kind === TEST_EVENT ? query.kind : eventKindOf(query.kind)
       const page = pageOf(query)
       const filter = { projectId: project.id, kind, entity: query.entity }
       return listAnswer(await listEventRows(db, filter, page), page, shape)

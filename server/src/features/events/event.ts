@@ -1,12 +1,4 @@
-import {
-  EVENT_KIND_VALUES,
-  EVENT_KINDS,
-  type EventKind,
-  eventKindOf,
-  wireOf,
-} from '../../contract/event-kinds.ts'
-import { Problem } from '../../contract/problem.ts'
-import { didYouMean } from '../../platform/closest.ts'
+import { wireOf } from '../../contract/event-kinds.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import type { EventHead, EventRow, Shown } from './event.store.ts'
 
@@ -35,14 +27,3 @@ export const eventView = (row: Shown<EventRow>) => ({
   ...eventHeadView(row),
   data: JSON.parse(row.data) as unknown,
 })
-
-/** The kind that was meant, by either of its names. */
-export function requireEventKind(name: string): EventKind {
-  const kind = eventKindOf(name)
-  if (kind) return kind
-  const known = EVENT_KIND_VALUES.flatMap((one) => [one, EVENT_KINDS[one].wire])
-  throw new Problem('invalid_payload', {
-    message: `${JSON.stringify(name.slice(0, 80))} is not a kind of event.${didYouMean(name, known)}`,
-    details: `Kinds: ${EVENT_KIND_VALUES.join(', ')}. GET /events lists them with their schemas.`,
-  })
-}

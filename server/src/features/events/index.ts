@@ -8,7 +8,7 @@ export {
   findEvent,
   insertEvent,
 } from './event.store.ts'
-export { eventSource, requireEventKind } from './event.ts'
+export { eventSource } from './event.ts'
 export { EVENT_SCHEMAS } from './event-schemas.ts'
 export { listOldEvents, listProjectsWithEventsBefore, type OldEvents } from './old-event.store.ts'
 export { listOutboxEventIds } from './outbox.store.ts'

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { type App, nullable } from '../../platform/http/index.ts'
+import { type App, nullable, TIME, timeOf } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { type Report, reportRedemption } from './report-redemption.ts'
 import { storedData } from './reward-redemption-completed.ts'
@@ -16,9 +15,7 @@ const Body = Type.Object({
   }),
   completed_at: Type.Optional(
     nullable<string>('string', {
-      maxLength: 40,
-      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
-      'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+      ...TIME,
       description: 'When it was completed, if not now.',
     }),
   ),
@@ -36,16 +33,6 @@ const Body = Type.Object({
     description: 'The fields of the event; every key, with null where it does not apply.',
   }),
 })
-
-function timeOf(text: string | null | undefined): number | undefined {
-  if (text === null || text === undefined) return undefined
-  const at = Date.parse(text)
-  if (!Number.isNaN(at)) return at
-  throw new Problem('invalid_payload', {
-    message: 'completed_at must be a time such as 2026-11-15T14:00:00Z.',
-    details: 'Nothing was changed. The API reference at /docs shows every field.',
-  })
-}
 
 export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes }): void {
   app.post(
@@ -66,7 +53,7 @@ export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes
       const { eventId, duplicate } = await reportRedemption(deps, {
         projectId,
         sourceId: body.source_id,
-        completedAt: timeOf(body.completed_at),
+        completedAt: body.completed_at ? timeOf(body.completed_at, 'completed_at') : undefined,
         campaignId: body.campaign_id ?? undefined,
         data: body.data,
         requestId,

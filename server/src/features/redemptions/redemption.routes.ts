@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
@@ -37,15 +36,17 @@ const Redemption = Type.Object({
   reward: Type.Any({ description: 'The reward, with the voucher or product that the customer got.' }),
 })
 
-const Body = Type.Object({
-  reward: Type.Optional(
-    Type.Unsafe<{ id?: string | null; points?: number } | null>({
-      type: ['object', 'null'],
-      properties: {
-        id: { type: ['string', 'null'], maxLength: 300 },
-        points: countField({ minimum: 1, description: 'With COIN: how many points to turn into money.' }),
-      },
-    }),
+const missing = { 'x-key': 'missing_reward' } as const
+
+const fields = {
+  reward: Type.Object(
+    {
+      id: Type.String({ minLength: 1, maxLength: 300, ...missing }),
+      points: Type.Optional(
+        countField({ minimum: 1, description: 'With COIN: how many points to turn into money.' }),
+      ),
+    },
+    missing,
   ),
   order: Type.Optional(
     Type.Unsafe<{ id?: string | null; source_id?: string | null; amount?: number; metadata?: object } | null>(
@@ -61,13 +62,8 @@ const Body = Type.Object({
     ),
   ),
   metadata: metadataField,
-})
-
-const missingReward = (): Problem =>
-  new Problem('missing_reward', {
-    message: 'The request does not say which reward is meant.',
-    details: 'Send {"reward":{"id":"rew_…"}}. Nothing was taken.',
-  })
+}
+const Body = Type.Object(fields, missing)
 
 export function redemptionRoutes(app: App, deps: Deps): void {
   for (const { path, suffix } of MEMBER_PATHS)
@@ -88,14 +84,12 @@ export function redemptionRoutes(app: App, deps: Deps): void {
       },
       async (request, reply) => {
         const { projectId, apiKey, params, body, id: requestId } = request
-        const rewardId = body.reward?.id
-        if (!rewardId) throw missingReward()
         const text = await doOnce(deps, request, async (tx) =>
           redemptionView(
             await redeemReward(deps, tx, {
               name: cardNameOf(projectId, params),
-              rewardId,
-              points: body.reward?.points,
+              rewardId: body.reward.id,
+              points: body.reward.points,
               order: body.order as never,
               metadata: body.metadata,
               requestId,

@@ -11,18 +11,21 @@ import {
   NullableText,
   namedList,
   namedListOf,
+  nullable,
   PageQuery,
   pageOf,
   shownAs,
   textField,
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
+import { CAMPAIGN_TYPES } from '../campaigns/index.ts'
 import { listRewardRows, REWARD_TYPES, type RewardType } from './reward.store.ts'
 import { rewardView } from './reward.ts'
 import {
   changeReward,
   createReward,
   deleteReward,
+  PARAMETER_OF,
   requireReward,
   type SentParameters,
 } from './save-reward.ts'
@@ -46,32 +49,55 @@ export const Reward = Type.Object({
   object: Type.Literal('reward'),
 })
 
-const Parameters = Type.Unsafe<SentParameters>(
-  Type.Object({
-    campaign: Type.Optional(
-      Type.Object({
-        id: IdParam,
-        balance: Type.Optional(
-          Type.Unsafe<number | null>({
-            type: ['integer', 'null'],
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
-          }),
-        ),
-        type: Type.Optional(NullableText),
+const parameterFields = {
+  campaign: Type.Optional(
+    Type.Object({
+      id: IdParam,
+      balance: Type.Optional(
+        Type.Unsafe<number | null>({
+          type: ['integer', 'null'],
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+        }),
+      ),
+      type: Type.Optional(nullable<string>('string', { enum: [...CAMPAIGN_TYPES, null] })),
+    }),
+  ),
+  coin: Type.Optional(
+    Type.Object({
+      exchange_ratio: Type.Number({
+        minimum: 0.01,
+        maximum: 1_000_000,
+        // Whole cents only: anything finer would be lost, and differently by every rounding.
+        multipleOf: 0.01,
+        'x-says':
+          'must be 0.01 to 1000000, with at most two decimals; for less raise points_ratio: 1000 points for 0.01, say',
       }),
-    ),
-    coin: Type.Optional(
-      Type.Object({
-        exchange_ratio: Type.Number({ minimum: 0.01, maximum: 1_000_000 }),
-        points_ratio: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-      }),
-    ),
-    product: Type.Optional(
-      Type.Object({ id: IdParam, sku_id: Type.Optional(NullableText), sku: Type.Optional(NullableText) }),
-    ),
+      points_ratio: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    }),
+  ),
+  product: Type.Optional(
+    Type.Object({ id: IdParam, sku_id: Type.Optional(NullableText), sku: Type.Optional(NullableText) }),
+  ),
+}
+
+const Parameters = Type.Unsafe<SentParameters>(Type.Object(parameterFields))
+const ChangedParameters = Type.Unsafe<SentParameters>(
+  Type.Object(parameterFields, {
+    anyOf: Object.values(PARAMETER_OF).map((field) => ({ required: [field] })),
+    'x-says': 'must name what the reward is made of: campaign, coin or product',
+    'x-key': 'missing_parameters',
   }),
 )
+
+/** Each type of reward is made of something else. */
+const fittingParameters = {
+  allOf: REWARD_TYPES.map((type) => ({
+    if: { properties: { type: { const: type } }, required: ['type'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { parameters: { required: [PARAMETER_OF[type]] } } },
+  })),
+}
 
 const optional = {
   stock: Type.Optional(
@@ -118,12 +144,15 @@ export function rewardRoutes(app: App, deps: Deps): void {
         tags,
         operationId: 'reward.create',
         summary: 'Create a reward',
-        body: Type.Object({
-          name: NameField,
-          type: Type.Unsafe<RewardType>({ type: 'string', enum: REWARD_TYPES }),
-          parameters: Parameters,
-          ...optional,
-        }),
+        body: Type.Object(
+          {
+            name: NameField,
+            type: Type.Unsafe<RewardType>({ type: 'string', enum: REWARD_TYPES }),
+            parameters: Parameters,
+            ...optional,
+          },
+          fittingParameters,
+        ),
         response,
       },
     },
@@ -172,7 +201,7 @@ export function rewardRoutes(app: App, deps: Deps): void {
         params: Params,
         body: Type.Object({
           name: Type.Optional(NameField),
-          parameters: Type.Optional(Parameters),
+          parameters: Type.Optional(ChangedParameters),
           ...optional,
         }),
         response,

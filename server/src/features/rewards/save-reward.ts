@@ -119,11 +119,11 @@ interface SentParts {
   readonly sent: SentParameters
 }
 
-const FIELD_OF = { MATERIAL: 'product', COIN: 'coin', CAMPAIGN: 'campaign' } as const
+export const PARAMETER_OF = { MATERIAL: 'product', COIN: 'coin', CAMPAIGN: 'campaign' } as const
 
 /** What the reward is made of: checked, locked so that it stays, and as we write it. */
 async function partsOf(tx: Transaction, { projectId, type, sent }: SentParts): Promise<Parts> {
-  const field = FIELD_OF[type]
+  const field = PARAMETER_OF[type]
   if (sent[field] === undefined)
     throw new Problem('missing_parameters', {
       message: `parameters.${field} is missing.`,
@@ -139,15 +139,10 @@ const asParts = (parameters: RewardParameters, target_id: string | null): Parts 
   target_id,
 })
 
-function coinOf({ exchange_ratio, points_ratio = 1 }: NonNullable<SentParameters['coin']>) {
-  // Whole cents only: anything finer would be lost, and differently by every rounding.
-  if (Math.abs(exchange_ratio * 100 - Math.round(exchange_ratio * 100)) > 1e-6)
-    throw new Problem('invalid_payload', {
-      message: 'parameters.coin.exchange_ratio must have at most two decimals.',
-      details: 'Raise points_ratio instead: 1000 points for 0.01, say.',
-    })
-  return { exchange_ratio, points_ratio }
-}
+const coinOf = ({ exchange_ratio, points_ratio = 1 }: NonNullable<SentParameters['coin']>) => ({
+  exchange_ratio,
+  points_ratio,
+})
 
 async function productParts(
   tx: Transaction,

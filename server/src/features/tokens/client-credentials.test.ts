@@ -28,6 +28,12 @@ describe('a key pair', () => {
     ['in all three, the same', { ...PAIR, ...basic('id:secret') }, formPair],
     ['in Basic, its id again in the form', basic('id:secret'), { client_id: 'id' }],
     ['half in a header, half in the form', { 'x-app-id': 'id' }, { client_secret: 'secret' }],
+    ['in headers, beside form fields without a value', PAIR, { client_id: '', client_secret: '' }],
+    [
+      'in Basic, beside form fields without a value',
+      basic('id:secret'),
+      { client_id: '', client_secret: '' },
+    ],
   ] as const)('%s is taken', (_, headers, form) => {
     expect(presented(headers, form)).toEqual(PROVED)
   })
@@ -37,7 +43,6 @@ describe('a key pair', () => {
     ['headers and form', PAIR, { client_secret: 'other' }],
     ['the ids of headers and form', PAIR, { client_id: 'other' }],
     ['Basic and form', basic('id:secret'), { client_id: 'id', client_secret: 'other' }],
-    ['an empty field and a header', PAIR, { client_secret: '' }],
     ['headers and an Authorization of another scheme', { ...PAIR, authorization: 'Digest abc' }, {}],
     ['headers and an Authorization without a value', { ...PAIR, authorization: 'Basic' }, {}],
     ['headers and an Authorization of blanks', { ...PAIR, authorization: 'Bearer  ' }, {}],

@@ -58,7 +58,11 @@ export function presentedCredential(
   form?: Form,
 ): Presented {
   const inHeaders: Pair = { appId: header(headers, 'x-app-id'), appToken: header(headers, 'x-app-token') }
-  const inForm: Pair = { appId: form?.get('client_id'), appToken: form?.get('client_secret') }
+  // RFC 6749 §3.2: a parameter without a value counts as not sent.
+  const inForm: Pair = {
+    appId: form?.get('client_id') || undefined,
+    appToken: form?.get('client_secret') || undefined,
+  }
   const authorization = header(headers, 'authorization')
   if (authorization === undefined) return asPair(merge(inHeaders, inForm))
   const [, scheme = '', value = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? []

@@ -17,12 +17,12 @@ export function checkGrantType(form: Form): void {
     })
 }
 
-/** `access_token`, or `token` as the RFCs call it; equal if both are sent. */
+/** `access_token`, or `token` as the RFCs call it; equal if both are sent with a value. */
 export function tokenIn(form: Form): string {
   const [first, second] = [form.get('access_token'), form.get('token')]
-  const token = first ?? second
+  const token = first || second || (first ?? second)
   if (token === undefined) throw missing('access_token', 'Send the token as access_token or as token.')
-  if (second !== undefined && second !== token)
+  if (second && second !== token)
     throw new Problem('duplicate_parameter', {
       message: 'access_token and token differ.',
       details: 'Send one of them.',

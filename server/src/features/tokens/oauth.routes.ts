@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { SCOPE_VALUES } from '../../contract/scopes.ts'
@@ -49,6 +49,13 @@ const TokenForm = {
   ),
   ...CredentialFields,
 }
+
+/** Unknown fields are ignored, as long as none is sent twice. */
+const form = <Fields extends TProperties>(fields: Fields, rules: object = {}) =>
+  Type.Object(fields, { additionalProperties: { type: 'string' } as never, ...rules })
+const eitherToken = { anyOf: [{ required: ['access_token'] }, { required: ['token'] }] }
+
+const SCOPE_PATTERN = `^((${SCOPE_VALUES.join('|')})( (?!$)|$)){1,${SCOPE_VALUES.length}}$`
 
 /** Byte for byte the same for unknown, malformed, expired, revoked, dead and foreign tokens. */
 const INACTIVE = '{"active":false}'
@@ -119,9 +126,12 @@ export function oauthRoutes(app: App, deps: Deps): void {
         security,
         operationId: 'oauth.token',
         summary: 'Exchange an API key pair for an access token',
-        body: Type.Object({
+        body: form({
           grant_type: Type.String({ enum: ['client_credentials'] }),
-          scope: Type.String({ description: 'Scope values, separated by spaces.' }),
+          scope: Type.String({
+            pattern: SCOPE_PATTERN,
+            description: 'Scope values, separated by single spaces.',
+          }),
           ...CredentialFields,
         }),
         response: { 200: Type.Object(TokenFields) },
@@ -162,15 +172,19 @@ export function oauthRoutes(app: App, deps: Deps): void {
           summary: 'Ask whether a token is active',
           description:
             'Unknown, malformed, expired, revoked, dead and foreign tokens answer exactly `{"active":false}`.',
-          body: Type.Object({
-            ...TokenForm,
-            ip_address: Type.Optional(
-              Type.String({
-                description:
-                  "Address of your own caller: outside the key's whitelist the token is inactive for it.",
-              }),
-            ),
-          }),
+          body: form(
+            {
+              ...TokenForm,
+              ip_address: Type.Optional(
+                Type.String({
+                  anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+                  description:
+                    "Address of your own caller: outside the key's whitelist the token is inactive for it.",
+                }),
+              ),
+            },
+            eitherToken,
+          ),
           response: {
             200: Type.Object({
               ...Type.Partial(Type.Object(TokenFields)).properties,
@@ -192,7 +206,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
     if (revoked) deps.memory.forgetToken(name.digest)
     return revoked
   }
-  const revocation = { tags, consumes, security, body: Type.Object(TokenForm) }
+  const revocation = { tags, consumes, security, body: form(TokenForm, eitherToken) }
 
   app.post(
     '/v1/oauth/token/revoke',

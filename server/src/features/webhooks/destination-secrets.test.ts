@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import { createVault } from '../../platform/encryption.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import type { DestinationRow } from './destination.store.ts'
-import { checkHeaderNames, MASK, maskedHeaders, openHeaders, sealHeaders } from './extra-headers.ts'
+import { HEADER_NAME_PATTERN, MASK, maskedHeaders, openHeaders, sealHeaders } from './extra-headers.ts'
 import { makeSecret, openSecrets } from './signing-secret.ts'
 
 const vault = createVault(Buffer.alloc(32, 1), randomBytes)
@@ -71,49 +71,40 @@ describe('extra headers', () => {
   })
 
   test.each(['authorization', 'x-tenant', 'x-api-key', 'cookie', 'accept', 'x_y', 'a'])('may be %s', (name) =>
-    expect(() => checkHeaderNames({ [name]: 'x' })).not.toThrow(),
+    expect(name).toMatch(new RegExp(HEADER_NAME_PATTERN, 'u')),
   )
 
-  const refused: [string, string][] = [
-    ['Authorization', 'Write authorization.'],
-    ['X-Tenant', 'Write x-tenant.'],
-    ['x tenant', 'is not a name of a header'],
-    ['x-tenänt', 'is not a name of a header'],
-    ['x:y', 'is not a name of a header'],
-    ['', 'is not a name of a header'],
-    ['x-a\r\nx-b', 'is not a name of a header'],
-    ['x'.repeat(101), 'is not a name of a header'],
-    ['webhook-id', 'is set by Jeton'],
-    ['webhook-timestamp', 'is set by Jeton'],
-    ['webhook-signature', 'is set by Jeton'],
-    ['x-voucherify-signature', 'is set by Jeton'],
-    ['x-jeton-event', 'is set by Jeton'],
-    ['x-jeton-anything', 'is set by Jeton'],
-    ['content-type', 'is set by Jeton'],
-    ['user-agent', 'is set by Jeton'],
-    ...[
-      'host',
-      'content-length',
-      'transfer-encoding',
-      'connection',
-      'keep-alive',
-      'proxy-connection',
-      'te',
-      'trailer',
-      'upgrade',
-      'expect',
-      'content-encoding',
-      'accept-encoding',
-    ].map((name): [string, string] => [name, 'belongs to HTTP itself']),
+  const refused = [
+    'Authorization',
+    'X-Tenant',
+    'x tenant',
+    'x-tenänt',
+    'x:y',
+    '',
+    'x-a\r\nx-b',
+    'x'.repeat(101),
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+    'x-voucherify-signature',
+    'x-jeton-event',
+    'x-jeton-anything',
+    'content-type',
+    'user-agent',
+    'host',
+    'content-length',
+    'transfer-encoding',
+    'connection',
+    'keep-alive',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'upgrade',
+    'expect',
+    'content-encoding',
+    'accept-encoding',
   ]
-  test.each(refused)('may not be %j', (name, says) => {
-    try {
-      checkHeaderNames({ 'x-fine': 'x', [name]: 'a-secret-value' })
-      expect.unreachable()
-    } catch (error) {
-      const { message, details } = error as Problem
-      expect(`${message} ${details}`).toContain(says)
-      expect(`${message} ${details}`).not.toContain('a-secret-value')
-    }
-  })
+  test.each(refused)('may not be %j', (name) =>
+    expect(name).not.toMatch(new RegExp(HEADER_NAME_PATTERN, 'u')),
+  )
 })

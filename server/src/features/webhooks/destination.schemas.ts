@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
-import { EVENT_KIND_VALUES } from '../../contract/event-kinds.ts'
+import { EVENT_KIND_NAMES, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { NameField, NullableText, nullable } from '../../platform/http/index.ts'
+import { TARGET_URL } from '../../platform/outbound/index.ts'
+import { HEADER_NAME_PATTERN } from './extra-headers.ts'
 
 const shownFields = {
   id: Type.String(),
@@ -33,16 +35,15 @@ export const ShownWithSecret = {
 }
 
 const TargetUrl = Type.String({
-  minLength: 1,
-  maxLength: 2000,
+  ...TARGET_URL,
   description:
     'Where events are sent: https to a public address, or what JETON_WEBHOOK_ALLOW lists. It is not looked up.',
 })
 
-const Events = Type.Array(Type.String({ maxLength: 100 }), {
+const Events = Type.Array(Type.String({ enum: [...EVENT_KIND_NAMES] }), {
   minItems: 1,
   maxItems: 50,
-  description: `Kinds of events, by either of their names: ${EVENT_KIND_VALUES.join(', ')}.`,
+  description: 'Kinds of events, by either of their names.',
 })
 
 const common = {
@@ -69,8 +70,8 @@ const extras = {
     nullable<string>('string', {
       minLength: 1,
       maxLength: 100,
-      pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
-      'x-says': 'must be 1 to 100 characters, not blank and without control characters',
+      pattern: `^(?!${TEST_EVENT.replace('.', '\\.')}$)(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$`,
+      'x-says': `must be 1 to 100 characters, not blank, without control characters and not ${TEST_EVENT}, which is for tests`,
       description: 'Sent as `type` instead of the kind.',
     }),
   ),
@@ -81,6 +82,11 @@ const extras = {
       'x-says': 'must have at most 20 entries',
       description:
         'More headers, names in lower case. Values are never shown again; a masked one that is sent back stays as it is.',
+      propertyNames: {
+        pattern: HEADER_NAME_PATTERN,
+        'x-says':
+          'is not a name that can be set: use lower case letters, digits and hyphens, and none that Jeton or HTTP itself sets',
+      },
       additionalProperties: {
         type: 'string',
         maxLength: 2000,

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import type { Page, Rows } from './lists.ts'
+import { DAY_OR_LOOSE_TIME } from './times.ts'
 
 /** Fields of `/v1`, where what we do not know is ignored: foreign clients send more than we know. */
 
@@ -60,9 +61,7 @@ export const countField = (rules: { minimum?: number; description?: string } = {
 export const dateField = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    maxLength: 40,
-    pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:?\\d{2})?)?$',
-    'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+    ...DAY_OR_LOOSE_TIME,
   }),
 )
 

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { IsOptional } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 
 const unreadable = (message: string, details: string): Problem =>
@@ -80,6 +82,22 @@ function whereItBreaks(error: Error): string {
   const position = /^[^"]*in JSON at position (\d+)/.exec(error.message)?.[1]
   return position ? `it breaks at character ${position}` : 'it has a character where none may be'
 }
+
+/** No body is an empty one, where none is required or where what is missing in it can be named. */
+export function bodyRule(schema: object) {
+  const mayBeEmpty = IsOptional(schema) || 'required' in schema
+  return (request: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void => {
+    if (request.body === undefined && !mayBeEmpty) throw missingBody()
+    if (request.body === undefined) request.body = {}
+    done()
+  }
+}
+
+const missingBody = (): Problem =>
+  new Problem('missing_parameters', {
+    message: 'The body is missing.',
+    details: 'Send JSON; the API reference at /docs shows every field.',
+  })
 
 /** A form as the OAuth endpoints take it: every field once, strictly percent-encoded. */
 export type Form = ReadonlyMap<string, string>

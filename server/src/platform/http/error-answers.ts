@@ -92,7 +92,7 @@ export function problemOf(error: unknown, request: Told, telling: Telling): Prob
   if (error instanceof StoreUnavailable) return unavailable()
   const failure = error as FastifyError
   if (failure.validation?.[0])
-    return explainValidation(failure.validation[0] as never, failure.validationContext ?? 'body')
+    return explainValidation(failure.validation as never, failure.validationContext ?? 'body')
   return fromFramework(failure, request, telling)
 }
 

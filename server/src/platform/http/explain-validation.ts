@@ -1,17 +1,22 @@
+import type { ErrorKey } from '../../contract/error-keys.ts'
 import { Problem } from '../../contract/problem.ts'
 import { didYouMean } from '../closest.ts'
 
-/** What Ajv says of the first thing that is wrong. */
-interface Finding {
+/** What Ajv says of something that is wrong. */
+export interface Finding {
   readonly keyword: string
   readonly instancePath: string
   readonly params: Record<string, unknown>
   readonly message?: string
   readonly data?: unknown
+  readonly schema?: unknown
+  /** Of a field whose name itself is wrong. */
+  readonly propertyName?: string
   readonly parentSchema?: {
     properties?: Record<string, unknown>
     additionalProperties?: unknown
     'x-says'?: string
+    'x-key'?: ErrorKey
   }
 }
 
@@ -38,7 +43,21 @@ const typeWords = (types: unknown): string =>
     .map((type) => article(String(type)))
     .join(' or ')
 
-function ruleWords({ keyword, params, parentSchema, message }: Finding): string {
+/** Longer lists would bury what is wrong; the reference has them. */
+const CHOICES_MOST = 12
+
+function choiceWords(choices: readonly unknown[]): string {
+  if (choices.length > CHOICES_MOST) return `must be one of ${choices.length} values`
+  return choices.length === 1 ? `must be ${choices[0]}` : `must be one of: ${choices.join(', ')}`
+}
+
+/** A value that is none of those allowed is often a misspelt one. */
+function guessFor({ keyword, params, data }: Finding): string {
+  if (keyword !== 'enum' || typeof data !== 'string') return ''
+  return didYouMean(data, (params.allowedValues as unknown[]).map(String))
+}
+
+function ruleWords({ keyword, params, parentSchema, schema, message }: Finding): string {
   // A schema may say its rule in words, where a pattern would tell a person nothing.
   if (parentSchema?.['x-says'] && keyword !== 'type') return parentSchema['x-says']
   const limit = String(params.limit)
@@ -60,7 +79,11 @@ function ruleWords({ keyword, params, parentSchema, message }: Finding): string 
     case 'maximum':
       return `must be at most ${limit}`
     case 'enum':
-      return `must be one of: ${(params.allowedValues as unknown[]).join(', ')}`
+      return choiceWords(params.allowedValues as unknown[])
+    case 'const':
+      return `must be ${params.allowedValue}`
+    case 'not':
+      return `must not be ${(schema as { const?: unknown }).const}`
     case 'minProperties':
       return 'must name at least one field'
     default:
@@ -84,9 +107,9 @@ function unknownField(name: string, known: readonly string[]): Problem {
 
 /** A misspelt field is also a missing one; naming the misspelling helps more. */
 function misspelt({ data, parentSchema }: Finding): Problem | undefined {
-  if (parentSchema?.additionalProperties !== false) return undefined
+  if (parentSchema?.additionalProperties !== false || typeof data !== 'object') return undefined
   const known = Object.keys(parentSchema.properties ?? {})
-  const stray = Object.keys(data as object).find((name) => !known.includes(name))
+  const stray = Object.keys(data ?? {}).find((name) => !known.includes(name))
   return stray === undefined ? undefined : unknownField(stray, known)
 }
 
@@ -94,20 +117,33 @@ function missing(finding: Finding): Problem {
   const name = [nameOf(finding.instancePath), String(finding.params.missingProperty)]
     .filter(Boolean)
     .join('.')
-  return new Problem('missing_parameters', {
+  return new Problem(finding.parentSchema?.['x-key'] ?? 'missing_parameters', {
     message: `${name} is missing.`,
     details: `Send ${name}; the API reference at /docs shows every field.`,
   })
 }
 
-/** One sentence about the first thing that is wrong, and what to do about it. */
-export function explainValidation(finding: Finding, part: string): Problem {
-  const { keyword, instancePath, params, parentSchema } = finding
-  if (keyword === 'required') return misspelt(finding) ?? missing(finding)
+const isChoice = ({ keyword }: Finding): boolean => keyword === 'oneOf' || keyword === 'anyOf'
+
+function subjectOf({ instancePath, propertyName }: Finding, part: string): string {
+  const subject = nameOf(instancePath) || WHERE[part] || 'The request'
+  return propertyName === undefined ? subject : `${subject}: ${JSON.stringify(propertyName.slice(0, 60))}`
+}
+
+/**
+ * One sentence about the first thing that is wrong, and what to do about it. Of a choice of schemas only the choice is
+ * explained: what each of them lacks would be said as if all were required.
+ */
+export function explainValidation(findings: readonly Finding[], part: string): Problem {
+  const finding = findings.find(isChoice) ?? findings[0]!
+  const { keyword, params, parentSchema } = finding
+  const slip = keyword === 'required' || isChoice(finding) ? misspelt(finding) : undefined
+  if (slip) return slip
+  if (keyword === 'required') return missing(finding)
   if (keyword === 'additionalProperties')
     return unknownField(String(params.additionalProperty), Object.keys(parentSchema?.properties ?? {}))
-  return new Problem('invalid_payload', {
-    message: `${nameOf(instancePath) || WHERE[part] || 'The request'} ${ruleWords(finding)}.`,
+  return new Problem(parentSchema?.['x-key'] ?? 'invalid_payload', {
+    message: `${subjectOf(finding, part)} ${ruleWords(finding)}.${guessFor(finding)}`,
     details: 'Nothing was changed. The API reference at /docs shows every field.',
   })
 }

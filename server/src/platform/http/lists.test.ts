@@ -28,16 +28,9 @@ describe('a page', () => {
     })
   })
 
-  test.each([
-    '',
-    'x',
-    'MTIz',
-    Buffer.from('1.a b').toString('base64url'),
-    Buffer.from('-1.a').toString('base64url'),
-    Buffer.from("1.a'--").toString('base64url'),
-    Buffer.from(`1.${'a'.repeat(81)}`).toString('base64url'),
-  ])('after a cursor that no list gave out (%j) is refused', (cursor) =>
-    expect(() => pageOf({ cursor })).toThrow(Problem),
+  test.each(['', 'x', 'MTIz', '1.a b', '-1.a', "1.a'--", `1.${'a'.repeat(81)}`])(
+    'after a cursor that no list gave out (%j) is refused',
+    (cursor) => expect(() => pageOf({ cursor })).toThrow(Problem),
   )
 
   test('is bounded by times, in any offset', () => {

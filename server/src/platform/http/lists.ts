@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
+import { DAY_OR_TIME } from './times.ts'
 
 export const DEFAULT_LIMIT = 10
 
@@ -14,17 +15,24 @@ export const PageQuery = {
 /** A point in time. The command line takes `6h` for it as well: `x-moment` tells it where. */
 export const moment = (description: string) =>
   Type.String({
-    maxLength: 40,
-    pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
-    'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+    ...DAY_OR_TIME,
     'x-moment': true,
     description,
   })
 
+/** Time and id of the last entry of a page. */
+const CURSOR = /^(\d{1,15})\.([\w-]{1,80})$/
+
 /** For what grows without bound: a cursor stays right while entries are added, and costs the same on every page. */
 export const CursorQuery = {
   ...PageQuery,
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: CURSOR.source,
+      'x-says': 'is not one that a list gave out: send next_cursor of the page before, unchanged',
+      description: '`next_cursor` of the page before.',
+    }),
+  ),
   from: Type.Optional(moment('Earliest time, included.')),
   to: Type.Optional(moment('Latest time, not included.')),
 }
@@ -97,10 +105,10 @@ export function listAnswer<Row, Item>(
   }
 }
 
-const encodeCursor = ({ at, id }: Positioned): string => Buffer.from(`${at}.${id}`).toString('base64url')
+const encodeCursor = ({ at, id }: Positioned): string => `${at}.${id}`
 
 function decodeCursor(text: string): Positioned {
-  const [, at, id] = /^(\d{1,15})\.([\w-]{1,80})$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  const [, at, id] = CURSOR.exec(text) ?? []
   if (at === undefined || id === undefined)
     throw new Problem('invalid_payload', {
       message: 'cursor is not one that a list gave out.',

@@ -7,7 +7,7 @@ import { addressMatcher } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { accessRule } from './access-rule.ts'
 import type { App } from './app.ts'
-import { parseForm, parseJson } from './bodies.ts'
+import { bodyRule, parseForm, parseJson } from './bodies.ts'
 import { createBrokenRequestAnswers } from './broken-requests.ts'
 import { type CallerAddress, callerAddress } from './caller-address.ts'
 import {
@@ -156,7 +156,7 @@ export function createHttp(deps: HttpDeps): Http {
       check: hooks.checkOf(config),
       refuse: (fault, request) => refusalOf(fault, request, config),
     })
-    if (route.schema?.body && !route.config.oauth) route.preValidation = emptyBody
+    if (route.schema?.body && !route.config.oauth) route.preValidation = bodyRule(route.schema.body)
     else if (route.config.access === 'operator') route.preValidation = noFields
   })
   const unrouted = createUnroutedAnswers(hooks, answer)
@@ -212,20 +212,14 @@ function decorateRequests(app: App, callerOf: (raw: Arrived) => CallerAddress): 
   } as never)
 }
 
-/** No body at all is an empty one: what is missing in it can then be named. */
-function emptyBody(request: FastifyRequest, _: FastifyReply, done: () => void): void {
-  request.body ??= {}
-  done()
-}
-
 /** Where a body has no schema there is nothing to say in one, and what is said would be dropped in silence. */
 function noFields({ body }: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
   if (typeof (body ?? {}) !== 'object' || Array.isArray(body))
-    throw explainValidation({ keyword: 'type', instancePath: '', params: { type: 'object' } }, 'body')
+    throw explainValidation([{ keyword: 'type', instancePath: '', params: { type: 'object' } }], 'body')
   const [additionalProperty] = Object.keys(body ?? {})
   if (additionalProperty !== undefined)
     throw explainValidation(
-      { keyword: 'additionalProperties', instancePath: '', params: { additionalProperty } },
+      [{ keyword: 'additionalProperties', instancePath: '', params: { additionalProperty } }],
       'body',
     )
   done()
