@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
-import { reportKeys } from '../app/encryption-keys.ts'
+import { missingKeyIds, reportKeys } from '../app/encryption-keys.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
@@ -43,6 +43,8 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const first = await makeFirst(service.db, config)
   const saved = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
   const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
+  // Asked before the service says that it is ready: from then on, a store that fails must not end the process.
+  const missing = await missingKeyIds(service.db, config)
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({
@@ -54,7 +56,7 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
       }),
     )
   else logReady(log, service, { ...urls, config, hasOperator })
-  await reportKeys(log, service.db, config)
+  reportKeys(log, config, missing)
   if (several) await service.db.close()
 }
 
