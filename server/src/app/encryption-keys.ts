@@ -77,9 +77,8 @@ export async function missingKeyIds(db: Reader, config: Config): Promise<string[
 }
 
 /** Says at the start what is wrong with the key without stopping the service: tokens need no key. */
-export async function reportKeys(log: Log, db: Reader, config: Config): Promise<void> {
+export function reportKeys(log: Log, config: Config, missing: readonly string[]): void {
   const { setting, folder } = keyPlaceOf(config)
-  const missing = await missingKeyIds(db, config)
   if (missing.length > 0)
     log.error(
       {

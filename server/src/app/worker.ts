@@ -8,7 +8,7 @@ import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 import { openStore } from './compose.ts'
 import { startSending } from './delivery.ts'
-import { openVault, reportKeys } from './encryption-keys.ts'
+import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, placesOf } from './listen.ts'
 import { Writability } from './writability.ts'
@@ -39,7 +39,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       'JETON_ENCRYPTION_KEY is not set: a worker cannot sign without it. Set the one that the services have.',
     )
   }
-  await reportKeys(parts.log, db, config)
+  reportKeys(parts.log, config, await missingKeyIds(db, config))
   const writability = new Writability({ ...parts, db })
   const [, place] = placesOf(config)
   const probes = place && createProbes()

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
-import { reportKeys } from '../app/encryption-keys.ts'
+import { missingKeyIds, reportKeys } from '../app/encryption-keys.ts'
 import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
@@ -31,6 +31,8 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
   const service = several
     ? await (await import('../app/supervise.ts')).supervise(parts)
     : await compose(parts)
+  // Read before it serves: from then on a store that is away must not end the process.
+  const missingKeys = await missingKeyIds(service.db, config)
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
@@ -45,7 +47,7 @@ export async function serve({ worker = true }: { worker?: boolean } = {}): Promi
       }),
     )
   else await logReady(log, service, { ...urls, config })
-  await reportKeys(log, service.db, config)
+  reportKeys(log, config, missingKeys)
   if (several) await service.db.close()
 }
 
