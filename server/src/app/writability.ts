@@ -27,7 +27,7 @@ export class Writability {
     this.#deps = deps
   }
 
-  /** To be told of every failed write of the service. */
+  /** Called with every failed transaction of the service. */
   readonly note = (error: unknown): void => {
     if (error instanceof StoreNotWritable) this.#refused(error.why, error)
   }

@@ -37,14 +37,14 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const service = several
     ? await (await import('../app/supervise.ts')).supervise(parts)
     : await compose(parts)
+  // Read before it serves: from then on a store that is away must not end the process.
+  const missingKeys = await missingKeyIds(service.db, config)
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
   const first = await makeFirst(service.db, config)
   const saved = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
   const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
-  // Asked before the service says that it is ready: from then on, a store that fails must not end the process.
-  const missing = await missingKeyIds(service.db, config)
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
       summary({
@@ -56,7 +56,7 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
       }),
     )
   else logReady(log, service, { ...urls, config, hasOperator })
-  reportKeys(log, config, missing)
+  reportKeys(log, config, missingKeys)
   if (several) await service.db.close()
 }
 

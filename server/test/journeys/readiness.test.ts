@@ -81,7 +81,7 @@ eachEngine((engine) => {
       await clock.advance(PROBED_AGAIN_MS)
       const create = () => service.manage('POST', `/projects/${project.id}/api-keys`, { name: 'more' })
       let refused = await create()
-      // The first writes may find room in pages that exist.
+      // The first writes may fit into pages that exist.
       const createAgain = async () => {
         refused = await create()
         return refused.status
