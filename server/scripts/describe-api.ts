@@ -7,6 +7,7 @@ import { systemClock } from '../src/platform/clock.ts'
 import { type App, createHttp } from '../src/platform/http/index.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
+import { curlSample } from './curl-samples.ts'
 
 const ErrorBody = {
   type: 'object',
@@ -38,12 +39,13 @@ const byScope = (scope: Scope) => ({
 
 interface Operation {
   readonly operationId?: string
-  readonly requestBody?: { required: boolean }
+  readonly requestBody?: { required: boolean; content: Record<string, { example?: unknown }> }
   readonly responses: Record<string, object>
+  'x-codeSamples'?: readonly object[]
 }
 
 const DESCRIPTION =
-  'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; customers earn points and redeem rewards, each with its event; operators manage projects, keys, tokens and webhooks.'
+  'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; customers earn points and redeem rewards, each with its event; operators manage projects, keys, tokens and webhooks.\n\nSamples take the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
 
 /** The OpenAPI document, from the routes themselves: nothing of it runs, so what they need is not there. */
 export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {
@@ -112,14 +114,16 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
   }
   // It answers by any method; one stands for all.
   document.paths['/gateway/authorize'] = { get: document.paths['/gateway/authorize']!.get! }
-  for (const methods of Object.values(document.paths))
-    for (const operation of Object.values(methods)) {
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
       // The plugin takes every body for required.
       if (withOptionalBody.has(operation.operationId)) operation.requestBody!.required = false
       operation.responses.default = {
         description: 'Refused; the body says why and what to do.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
+      const source = curlSample(path, method, operation)
+      if (source) operation['x-codeSamples'] = [{ lang: 'Shell', label: 'curl', source }]
     }
   return document
 }

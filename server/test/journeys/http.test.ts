@@ -191,7 +191,9 @@ eachEngine((engine) => {
       const { servers, ...rest } = document.body
       expect(servers).toEqual([{ url: service.url }])
       expect(rest).toEqual(JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')))
-      expect(foreign(document.text, service.url)).toEqual([])
+      // Samples of target addresses lead nowhere (RFC 2606).
+      const samples = new Set(['https://hooks.example.com'])
+      expect(foreign(document.text, service.url).filter((found) => !samples.has(found))).toEqual([])
       const page = await send(`${service.url}/docs`)
       expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
       expect(foreign(page.text, service.url)).toEqual([])

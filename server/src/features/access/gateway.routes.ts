@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import type { HTTPMethods } from 'fastify'
+import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { type App, type Asked, answerQuickly, type QuickAnswer } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -77,6 +78,15 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         hide: url !== GATEWAY,
         operationId: 'gateway.authorize',
         security: [{ bearer: [] }, { appId: [], appToken: [] }],
+        // Answered before anything is validated; this is for readers.
+        headers: Type.Object({
+          'x-original-uri': Type.Optional(
+            Type.String({ description: 'The path of the call.', examples: ['/v1/rewards'] }),
+          ),
+        }),
+        querystring: Type.Object({
+          scope: Type.Optional(Type.String({ description: 'Scopes, where no path is named.' })),
+        }),
         summary: 'Whether a call may pass: 200, 401, 403 or 503',
         description:
           'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',

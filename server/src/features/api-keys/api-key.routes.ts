@@ -142,7 +142,10 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         operationId: 'key.create',
         summary: 'Create an API key; its secret is shown once',
         params: ProjectParams,
-        body: strict({ name: NameField, ...settable }),
+        body: strict(
+          { name: NameField, ...settable },
+          { examples: [{ name: 'till', permissions: ['loyalties', 'rewards'] }] },
+        ),
         response: { 201: ApiKeyWithSecret },
       },
     },

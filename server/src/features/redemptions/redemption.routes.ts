@@ -63,7 +63,7 @@ const fields = {
   ),
   metadata: metadataField,
 }
-const Body = Type.Object(fields, missing)
+const Body = Type.Object(fields, { ...missing, examples: [{ reward: { id: '$REWARD_ID' } }] })
 
 export function redemptionRoutes(app: App, deps: Deps): void {
   for (const { path, suffix } of MEMBER_PATHS)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type TProperties, Type } from 'typebox'
+import { Type } from 'typebox'
 import { TOKEN_LIFETIME_SECONDS } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { SCOPE_VALUES } from '../../contract/scopes.ts'
@@ -50,10 +50,10 @@ const TokenForm = {
   ...CredentialFields,
 }
 
-/** Unknown fields are ignored, as long as none is sent twice. */
-const form = <Fields extends TProperties>(fields: Fields, rules: object = {}) =>
-  Type.Object(fields, { additionalProperties: { type: 'string' } as never, ...rules })
-const eitherToken = { anyOf: [{ required: ['access_token'] }, { required: ['token'] }] }
+const eitherToken = {
+  anyOf: [{ required: ['access_token'] }, { required: ['token'] }],
+  examples: [{ access_token: '$TOKEN' }],
+}
 
 const SCOPE_PATTERN = `^((${SCOPE_VALUES.join('|')})( (?!$)|$)){1,${SCOPE_VALUES.length}}$`
 
@@ -126,14 +126,17 @@ export function oauthRoutes(app: App, deps: Deps): void {
         security,
         operationId: 'oauth.token',
         summary: 'Exchange an API key pair for an access token',
-        body: form({
-          grant_type: Type.String({ enum: ['client_credentials'] }),
-          scope: Type.String({
-            pattern: SCOPE_PATTERN,
-            description: 'Scope values, separated by single spaces.',
-          }),
-          ...CredentialFields,
-        }),
+        body: Type.Object(
+          {
+            grant_type: Type.String({ enum: ['client_credentials'] }),
+            scope: Type.String({
+              pattern: SCOPE_PATTERN,
+              description: 'Scope values, separated by single spaces.',
+            }),
+            ...CredentialFields,
+          },
+          { examples: [{ grant_type: 'client_credentials', scope: 'loyalties rewards' }] },
+        ),
         response: { 200: Type.Object(TokenFields) },
       },
     },
@@ -172,12 +175,15 @@ export function oauthRoutes(app: App, deps: Deps): void {
           summary: 'Ask whether a token is active',
           description:
             'Unknown, malformed, expired, revoked, dead and foreign tokens answer exactly `{"active":false}`.',
-          body: form(
+          body: Type.Object(
             {
               ...TokenForm,
               ip_address: Type.Optional(
                 Type.String({
-                  anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+                  anyOf: [
+                    { type: 'string', format: 'ipv4' },
+                    { type: 'string', format: 'ipv6' },
+                  ],
                   description:
                     "Address of your own caller: outside the key's whitelist the token is inactive for it.",
                 }),
@@ -206,7 +212,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
     if (revoked) deps.memory.forgetToken(name.digest)
     return revoked
   }
-  const revocation = { tags, consumes, security, body: form(TokenForm, eitherToken) }
+  const revocation = { tags, consumes, security, body: Type.Object(TokenForm, eitherToken) }
 
   app.post(
     '/v1/oauth/token/revoke',

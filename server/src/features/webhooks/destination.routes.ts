@@ -35,6 +35,15 @@ const COLUMNS: Readonly<Record<DestinationKind, readonly string[]>> = {
   distribution: ['id', 'name', 'campaign_id', 'target_url', 'active', 'disabled_reason', 'created_at'],
 }
 
+const SUBSCRIPTION = {
+  target_url: 'https://hooks.example.com/jeton',
+  events: ['customer.reward_redemptions.completed'],
+}
+const EXAMPLE: Readonly<Record<DestinationKind, object>> = {
+  webhook: SUBSCRIPTION,
+  distribution: { name: 'Redeemed', campaign_id: '$CAMPAIGN_ID', ...SUBSCRIPTION },
+}
+
 /** Project webhooks and distributions differ in their fields, and in nothing that is done with them. */
 export function destinationRoutes(app: App, deps: DestinationDeps): void {
   routesOf(app, deps, 'webhook')
@@ -93,7 +102,9 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
         operationId: `${kind}.create`,
         summary: `Create a ${kind}; its secret is shown once`,
         params: ProjectParams,
-        body: bodyOf<DestinationFields & { target_url: string }>(Creation[kind]),
+        body: bodyOf<DestinationFields & { target_url: string }>(Creation[kind], {
+          examples: [EXAMPLE[kind]],
+        }),
         response: { 201: ShownWithSecret[kind] },
       },
     },

@@ -1,0 +1,49 @@
+/** What a sample is made of, of an operation of the OpenAPI document. */
+interface Operation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly example?: unknown }[]
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: Readonly<Record<string, { readonly example?: unknown }>>
+  }
+}
+
+/** Credentials stay shell variables, under the names that the README and `--curl` of the command line use. */
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  managementId: 'X-Management-Id: $JETON_MANAGEMENT_ID',
+  managementToken: 'X-Management-Token: $JETON_MANAGEMENT_TOKEN',
+  appId: 'X-App-Id: $APP_ID',
+  appToken: 'X-App-Token: $APP_TOKEN',
+  bearer: 'Authorization: Bearer $TOKEN',
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+
+/** `campaignId` and `project_id` as `CAMPAIGN_ID` and `PROJECT_ID`. */
+const variableOf = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()
+
+/** In single quotes, but for variables. */
+const quoted = (text: string): string =>
+  `'${text.replaceAll("'", `'\\''`).replace(/\$[A-Z_]+/g, (name) => `'"${name}"'`)}'`
+
+function dataLines(type: string, example: unknown): string[] {
+  if (type !== FORM) return [`-H 'Content-Type: ${type}'`, `-d ${quoted(JSON.stringify(example))}`]
+  return Object.entries(example as object).map(([name, value]) => `--data-urlencode "${name}=${value}"`)
+}
+
+/** A request that runs as it stands, or undefined where a body is required and the route shows no example of one. */
+export function curlSample(path: string, method: string, operation: Operation): string | undefined {
+  const { security = [], parameters = [], requestBody } = operation
+  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const example = media?.example
+  if (requestBody?.required && example === undefined) return undefined
+  const url = path.replace(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)
+  const isUsual = method === (example === undefined ? 'get' : 'post')
+  const headers = parameters.filter((one) => one.in === 'header' && one.example !== undefined)
+  return [
+    `curl${isUsual ? '' : ` -X ${method.toUpperCase()}`} "$JETON_URL${url}"`,
+    ...Object.keys(security[0] ?? {}).map((scheme) => `-H "${CREDENTIALS[scheme]}"`),
+    ...headers.map(({ name, example: value }) => `-H '${name}: ${value}'`),
+    ...(example === undefined ? [] : dataLines(type!, example)),
+  ].join(' \\\n  ')
+}
