@@ -211,6 +211,7 @@ describe('the files of an embedded store', () => {
     async (remains) => {
       const home = newHome()
       const first = await serveBinary({ home })
+      cleanUps.push(() => first.stop('SIGKILL'))
       await first.printed(/Ctrl-C/)
       if (remains === 'jeton.db-wal') await first.stop('SIGKILL')
       else await first.stop()
@@ -220,6 +221,7 @@ describe('the files of an embedded store', () => {
       const before = contentsOf(folder)
       expect(Object.keys(before)).toContain(remains)
       const running = runBinary({ home })
+      cleanUps.push(() => running.stop('SIGKILL'))
       expect(await running.ended).toBe(78)
       expect(running.stdout()).toBe('')
       expect(running.stderr()).toMatch(/^\.\/data\/jeton\.db is empty \(0 bytes\), but a store was here.*\n$/)
