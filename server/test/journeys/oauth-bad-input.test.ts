@@ -308,7 +308,10 @@ eachEngine((engine) => {
         headersOf({ appId: uuid, appToken: key.appToken }),
         headersOf({ appId: 'not even an id', appToken: key.appToken }),
         headersOf({ appId: key.appId, appToken: 'wrong' }),
-        headersOf({ appId: key.appId, appToken: `${key.appToken.slice(0, -1)}x` }),
+        headersOf({
+          appId: key.appId,
+          appToken: key.appToken.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+        }),
         headersOf(deleted),
         headersOf({ appId: `${key.appId}, ${key.appId}`, appToken: key.appToken }),
         [['X-App-Id', key.appId]],

@@ -9,7 +9,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   DAY_MS,
 ]
 
-/** A receiver may ask for patience, not for forever. */
+/** Limit for the delay that a receiver may ask for. */
 const MAX_RETRY_AFTER_MS = DAY_MS
 /** So that receivers which failed together are not called together. */
 const JITTER = 0.1

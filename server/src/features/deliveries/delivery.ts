@@ -15,14 +15,13 @@ export interface DeliveryRow {
   destination_id: string
   status: StoredStatus
   /**
-   * The bytes that are sent are `head`, the event's `data` without its closing brace, and `tail`: fixed when the
-   * delivery is made, and the event's fields stored once for all its destinations. Where it was delivered at once they are
-   * short, and tell only what the destination was: see `shortened`.
+   * The body is `head`, the event's `data` without its closing brace, and `tail`. Both are fixed when the delivery is
+   * made; the data is stored once for all destinations. Rows of earlier builds may be short: see `expandShortPayload`.
    */
   head: string
   tail: string
   attempts_made: number
-  /** How many times of the schedule are used up. A retry by hand of what was exhausted begins anew. */
+  /** How many times of the schedule are used up. A manual retry of an exhausted delivery starts again at 0. */
   slot: number
   /** What the schedule counts from; null before the first attempt of a series. */
   first_attempt_at: number | null
@@ -33,7 +32,7 @@ export interface DeliveryRow {
   created_at: number
   /** When it was delivered or exhausted. */
   settled_at: number | null
-  /** JSON of an `Attempt`, the first and most often the only one, of what was delivered before it was written. */
+  /** JSON of the first `Attempt`, in rows of earlier builds; null in all others. */
   first_attempt: string | null
 }
 

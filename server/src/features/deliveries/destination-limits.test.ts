@@ -83,13 +83,21 @@ test('capacity is free permits plus prefetch, less what is buffered', () => {
   expect(after.total).toBe(MAX_BUFFERED - 2)
 })
 
-test('unhealthy destinations share what is left of their half, the one that waited longest first', () => {
+test('unhealthy destinations get no more than what is left of their half', () => {
   const limits = new DestinationLimits()
   for (let i = 0; i < 63; i++) startAll(limits, `hangs${i}`)
-  for (const id of ['a', 'b', 'c', 'd', 'e']) proven(id, failure, limits)
-  proven('a', failure, limits)
-  const { byDestination } = limits.capacities(NOW)
-  expect([...'abcde'].map((id) => byDestination[id])).toEqual([0, 1, 1, 1, 1])
+  limits.tryStart('hangs63', NOW)
+  limits.tryStart('hangs63', NOW)
+  proven('failing', failure, limits)
+  const { byDestination, default: unknown } = limits.capacities(NOW)
+  expect([byDestination.hangs63, byDestination.failing, unknown]).toEqual([2, 1, 2])
+})
+
+test('destinations that failed and have nothing to send take no capacity from others', () => {
+  const limits = new DestinationLimits()
+  for (let i = 0; i < 300; i++) proven(`failed${i}`, failure, limits)
+  const { byDestination, default: unknown } = limits.capacities(NOW + 3_600_000)
+  expect([unknown, byDestination.failed299]).toEqual([4, 1])
 })
 
 test('an idle destination is forgotten after 30 s, unless it fails', () => {

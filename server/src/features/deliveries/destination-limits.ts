@@ -95,20 +95,19 @@ export class DestinationLimits {
   /** Free permits plus prefetch, less what is buffered. Approximate by design: only `tryStart` is exact. */
   capacities(now: number): Capacities {
     this.#forgetIdle(now)
-    let unhealthyLeft = MAX_UNHEALTHY_IN_FLIGHT - this.#unhealthyInFlight - this.#unhealthyBuffered
+    const unhealthyLeft = Math.max(
+      0,
+      MAX_UNHEALTHY_IN_FLIGHT - this.#unhealthyInFlight - this.#unhealthyBuffered,
+    )
     const byDestination: Record<string, number> = {}
     for (const [id, load] of this.#loads) {
       const own = Math.max(0, LIMITS[load.health] + prefetchOf(load) - load.inFlight - load.buffered)
-      if (load.health === 'healthy') byDestination[id] = own
-      else {
-        byDestination[id] = Math.min(own, Math.max(0, unhealthyLeft))
-        unhealthyLeft -= byDestination[id]
-      }
+      byDestination[id] = load.health === 'healthy' ? own : Math.min(own, unhealthyLeft)
     }
     return {
       total: Math.max(0, MAX_BUFFERED - this.#buffered),
       byDestination,
-      default: Math.min(LIMITS.unproven, Math.max(0, unhealthyLeft)),
+      default: Math.min(LIMITS.unproven, unhealthyLeft),
       isHealthy: (id) => this.#loads.get(id)?.health === 'healthy',
     }
   }

@@ -179,6 +179,36 @@ eachEngine((engine) => {
     expect(pending.every((row) => row.claim_id === null && row.next_attempt_at === 1)).toBe(true)
   })
 
+  test('while the store is down, released claims are not retried in a loop', async () => {
+    const { db } = await prepared(300, 1, true)
+    const clock = new TestClock(Date.now())
+    let [isBroken, failures, flushes] = [false, 0, 0]
+    const failing = (run: (...parameters: never[]) => Promise<unknown>) =>
+      (async (...parameters: never[]) => {
+        if (!isBroken) return run(...parameters)
+        failures++
+        throw new Error('no')
+      }) as never
+    const fragile: Database =
+      db.engine === 'sqlite'
+        ? { ...db, runProgram: failing(db.runProgram) }
+        : { ...db, runSql: failing(db.runSql) }
+    const dispatcher = new Dispatcher({
+      ...{ db: fragile, clock, log: silentLog(), metrics: createMetrics() },
+      ...{ random: randomBytes, canSign: true },
+      send: async () => DELIVERED,
+    })
+    dispatcher.onFlushDue = () => flushes++
+    await dispatcher.run()
+    isBroken = true
+    await clock.advance(2_001)
+    for (let i = 0; i < 3; i++) await dispatcher.run().catch(() => undefined)
+    expect(failures).toBe(3)
+    const before = flushes
+    for (let i = 0; i < 10; i++) await dispatcher.run().catch(() => undefined)
+    expect(flushes).toBe(before)
+  })
+
   test('without the encryption key nothing is claimed', async () => {
     const { db } = await prepared(3, 1)
     const dispatcher = new Dispatcher({

@@ -20,6 +20,8 @@ const MAX_BUFFERED_MS = 2_000
 const CLAIM_LIMIT = 128
 /** Bodies in memory; each costs about four times its length. */
 const MAX_BYTES_HELD = 32 * 1024 * 1024
+/** Assumed until bodies have been claimed. */
+const TYPICAL_BODY_BYTES = 8 * 1024
 /** Attempts that the store does not know of are made again after a crash, so their number is limited. */
 const MAX_UNSETTLED = 2_048
 /** While sends are in flight, a commit that waits a moment settles many. */
@@ -54,6 +56,8 @@ export class Dispatcher {
   #completed: AttemptResult[] = []
   #released: Release[] = []
   #bytesHeld = 0
+  /** Length of the longest body of the last claim: it limits the next one. */
+  #bodyBytes = TYPICAL_BODY_BYTES
   #isStopping = false
   #isStoreDown = false
   /** The store's clock minus the monotonic one. */
@@ -87,8 +91,8 @@ export class Dispatcher {
 
   /** How many more deliveries may be claimed now. */
   capacities(): Capacities {
-    const hasRoom = this.#bytesHeld < MAX_BYTES_HELD && this.#completed.length < MAX_UNSETTLED
-    const canClaim = this.#deps.canSign && !this.#isStopping && !this.#isStoreDown && hasRoom
+    const isWithinLimits = this.#bytesHeld < MAX_BYTES_HELD && this.#completed.length < MAX_UNSETTLED
+    const canClaim = this.#deps.canSign && !this.#isStopping && !this.#isStoreDown && isWithinLimits
     return canClaim ? this.#limits.capacities(this.#now()) : NO_CAPACITY
   }
 
@@ -168,7 +172,8 @@ export class Dispatcher {
     this.#releaseExpired(this.#now() - MAX_BUFFERED_MS)
     const claim = shouldClaim ? this.#claimRequest() : null
     const [completed, released] = [this.#completed, this.#released]
-    if (!claim && completed.length + released.length === 0) return false
+    // While the store is down an empty exchange probes it: nothing else would find out that it is back.
+    if (!claim && completed.length + released.length === 0 && !this.#isStoreDown) return false
     this.#completed = []
     this.#released = []
     const at = this.#now()
@@ -188,7 +193,9 @@ export class Dispatcher {
       throw error
     })
     this.#isStoreDown = false
-    this.add(toDeliveries(claimed, claim?.id ?? '', at), { storeTime: claimed.now, at })
+    const deliveries = toDeliveries(claimed, claim?.id ?? '', at)
+    if (deliveries.length > 0) this.#bodyBytes = Math.max(...deliveries.map(bodyLength))
+    this.add(deliveries, { storeTime: claimed.now, at })
     const hasMore = claim !== null && this.#cursor.advance(claim, claimed)
     this.#resumeWaiter()
     await this.#disable(completed)
@@ -198,8 +205,9 @@ export class Dispatcher {
   /** Null where nothing more can be claimed. */
   #claimRequest(): ClaimRequest | null {
     const { total, byDestination, default: defaultCapacity } = this.capacities()
-    const limit = Math.min(CLAIM_LIMIT, total)
-    if (limit === 0) return null
+    const bodiesLeft = Math.ceil((MAX_BYTES_HELD - this.#bytesHeld) / this.#bodyBytes)
+    const limit = Math.min(CLAIM_LIMIT, total, bodiesLeft)
+    if (limit <= 0) return null
     const id = newId(this.#deps.random, '')
     return { id, limit, capacities: byDestination, defaultCapacity, cursor: this.#cursor.position }
   }
@@ -237,12 +245,13 @@ export class Dispatcher {
   }
 
   #releaseExpired(claimedBefore: number): void {
-    for (const claimed of this.#buffer.removeExpired(claimedBefore)) {
+    const expired = this.#buffer.removeExpired(claimedBefore)
+    for (const claimed of expired) {
       this.#limits.expireBuffered(claimed.target.id, this.#now())
       this.#bytesHeld -= bodyLength(claimed)
       this.#released.push(toRelease(claimed, this.#storeNow()))
     }
-    if (this.#released.length > 0) this.#flushSoon()
+    if (expired.length > 0) this.#flushSoon()
   }
 
   async #send(claimed: ClaimedDelivery): Promise<void> {

@@ -27,6 +27,8 @@ export interface OutboxBatch {
   readonly destinations: readonly Subscriber[]
   /** Ids of the destinations that have due deliveries in the store. */
   readonly withBacklog: readonly string[]
+  /** True if a limit ended the batch, so that the outbox may have more. */
+  readonly isFull: boolean
 }
 
 export interface FanOutRequest {
@@ -45,6 +47,8 @@ export interface FannedOut {
   readonly claimed: readonly ClaimedDelivery[]
   /** True if a healthy destination got a delivery that must wait in the store. */
   readonly leavesHealthyBacklog: boolean
+  /** True if the outbox may have more events. */
+  readonly hasMore: boolean
 }
 
 /**
@@ -86,7 +90,8 @@ export function fanOut({ batch, capacities, claimId, claimedAt }: FanOutRequest)
     }
     events.push(event)
   }
-  return { events, deliveries, publications, claimed, leavesHealthyBacklog }
+  const hasMore = batch.isFull || events.length < batch.events.length
+  return { events, deliveries, publications, claimed, leavesHealthyBacklog, hasMore }
 }
 
 const publicationFields = (event: EventRow, targets: readonly Target[]): Fields | undefined =>

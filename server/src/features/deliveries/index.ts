@@ -1,4 +1,4 @@
-/** Deliveries: every event on its way to every destination, sent at least once and on record. Nobody imports it: what happens does not know who is told. */
+/** Deliveries: sends every event to every destination at least once, and keeps the record. No feature imports it. */
 export { deliveryRoutes } from './delivery.routes.ts'
 export { startDelivery } from './delivery.worker.ts'
 export { publicationRoutes } from './publication.routes.ts'

@@ -52,7 +52,7 @@ const relayOnPostgres = (
       readOutbox(tx, lockedRows(request)),
       tx.now(),
     ])
-    const fannedOut = fanOut(await toBatch(tx, rows, now))
+    const fannedOut = fanOut(await toBatch(tx, rows, { now, limit: request.limit }))
     await Promise.all([
       insertAll(tx, 'deliveries', fannedOut.deliveries),
       insertAll(tx, 'publications', fannedOut.publications),
@@ -71,7 +71,7 @@ async function relayOnSqlite(
 ): Promise<FannedOut> {
   const now = await db.now()
   const rows = await readOutbox(db, unlockedRows(request))
-  const fannedOut = fanOut(await toBatch(db, rows, now))
+  const fannedOut = fanOut(await toBatch(db, rows, { now, limit: request.limit }))
   if (rows.length === 0) return fannedOut
   const { deliveries, publications, claimed } = fannedOut
   const input: RelayInput = { rows: toDelete(rows, fannedOut), deliveries, publications }
@@ -118,10 +118,16 @@ const readOutbox = (reader: Reader, rows: RawBuilder<unknown>): Promise<OutboxRo
     .orderBy('outbox_event_id')
     .execute()
 
-async function toBatch(reader: Reader, rows: readonly OutboxRow[], now: number): Promise<OutboxBatch> {
+async function toBatch(
+  reader: Reader,
+  rows: readonly OutboxRow[],
+  { now, limit }: { now: number; limit: number },
+): Promise<OutboxBatch> {
   const events = rows.filter(({ id }) => id !== null) as never as EventRow[]
+  const bytes = events.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0)
+  const isFull = rows.length >= limit || bytes >= MAX_DATA_BYTES
   const projectIds = [...new Set(events.map(({ project_id }) => project_id))]
-  if (projectIds.length === 0) return { now, events, destinations: [], withBacklog: [] }
+  if (projectIds.length === 0) return { now, events, isFull, destinations: [], withBacklog: [] }
   const [destinations, withBacklog] = await Promise.all([
     reader
       .read<DestinationTables>()
@@ -132,7 +138,7 @@ async function toBatch(reader: Reader, rows: readonly OutboxRow[], now: number):
       .execute(),
     Promise.all(projectIds.map((projectId) => listWithBacklog(reader, projectId, now))),
   ])
-  return { now, events, destinations, withBacklog: withBacklog.flat() }
+  return { now, events, isFull, destinations, withBacklog: withBacklog.flat() }
 }
 
 /** Seeks from one destination's queue to the next, so that a long queue costs no more than a short one. */

@@ -230,6 +230,15 @@ eachEngine((engine) => {
     await worker.stop()
   })
 
+  test('the relay goes on after a batch that was cut by its bytes', async () => {
+    await subscribe()
+    await happen(20, { ...redemptionData(), long: 'x'.repeat(1024 * 1024) })
+    const worker = newWorker(db)
+    await worker.relay()
+    expect(await outbox()).toEqual([])
+    await worker.stop()
+  })
+
   test('a healthy destination is sent to without claims once it has no backlog', async () => {
     await subscribe()
     const worker = newWorker(db, { isQuick: true })
@@ -267,6 +276,22 @@ eachEngine((engine) => {
     await worker.stop()
     expect(await statuses()).toEqual(['delivered', 'delivered'])
     expect(await attempts()).toHaveLength(2)
+  })
+
+  test('an idle worker resumes after the store failed once, with nothing in flight', async () => {
+    await subscribe()
+    const { fragile, setBroken } = fragileDatabase()
+    const worker = newWorker(fragile, { relayDb: db })
+    setBroken(true)
+    await expect(worker.dispatcher.run()).rejects.toThrow('no')
+    expect(worker.dispatcher.isStoreDown).toBe(true)
+    setBroken(false)
+    await worker.dispatcher.run()
+    await happen(1)
+    await worker.relay()
+    await worker.sends(1)
+    await worker.stop()
+    expect(await statuses()).toEqual(['delivered'])
   })
 
   test('a result whose settlement was stored but not acknowledged is recorded once', async () => {

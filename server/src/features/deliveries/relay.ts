@@ -7,7 +7,7 @@ import { relayBatch } from './outbox.store.ts'
 
 /** Events of one batch. */
 const MAX_EVENTS_PER_BATCH = 500
-/** After a batch, the relay waits until no more deliveries are buffered. */
+/** After a full batch, the relay waits until at most this many deliveries are buffered. */
 const ENOUGH_BUFFERED = 256
 /** Waiting never slows the relay below this rate, because other destinations wait behind. */
 const MIN_DELIVERIES_PER_MS = 4
@@ -25,7 +25,7 @@ interface RelayDeps {
   >
 }
 
-/** Moves events from the outbox to deliveries until the outbox is empty. The first batch never waits. */
+/** Moves events from the outbox to deliveries until the outbox is empty. It waits only after a full batch. */
 export class Relay {
   readonly #deps: RelayDeps
   #isStopped = false
@@ -43,16 +43,15 @@ export class Relay {
     let [from, scannedAt, limit] = [0, clock.monotonic(), MAX_EVENTS_PER_BATCH]
     // While nothing can be settled, nothing more is sent.
     while (!this.#isStopped && !dispatcher.isStoreDown) {
-      const { events, deliveries, leavesHealthyBacklog } = await this.#relayBatch(from, limit)
-      if (events.length === 0) return
-      if (events.length < limit && deliveries.length < MAX_DELIVERIES_PER_BATCH) return
+      const { events, deliveries, leavesHealthyBacklog, hasMore } = await this.#relayBatch(from, limit)
+      if (!hasMore) return
       const isReady = () =>
         dispatcher.bufferedCount <= ENOUGH_BUFFERED && !(leavesHealthyBacklog && dispatcher.mayHaveDue)
       await dispatcher.waitUntil(isReady, deliveries.length / MIN_DELIVERIES_PER_MS)
       // Rows before the last event are gone, and scanning over them again would cost PostgreSQL more and more.
-      from = events.at(-1)!.created_at - LATE_COMMIT_MS
+      from = (events.at(-1)?.created_at ?? 0) - LATE_COMMIT_MS
       if (clock.monotonic() - scannedAt > FULL_SCAN_EVERY_MS) [from, scannedAt] = [0, clock.monotonic()]
-      const perEvent = Math.max(1, deliveries.length / events.length)
+      const perEvent = Math.max(1, deliveries.length / Math.max(1, events.length))
       limit = Math.max(1, Math.min(MAX_EVENTS_PER_BATCH, Math.ceil(MAX_DELIVERIES_PER_BATCH / perEvent)))
     }
   }

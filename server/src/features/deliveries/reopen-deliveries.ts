@@ -10,7 +10,7 @@ export const REOPENED_AT_ONCE = 500
 
 type Change = Partial<DeliveryRow>
 
-/** What was over begins its schedule anew; its attempts stay counted, and the bytes are the same. */
+/** Restarts the schedule of a finished delivery. Its attempts stay counted, and the bytes are the same. */
 const restartSchedule = (now: number): Change => ({
   status: 'pending',
   slot: 0,

@@ -49,9 +49,11 @@ export class SendBuffer {
   removeExpired(claimedBefore: number): ClaimedDelivery[] {
     const expired: ClaimedDelivery[] = []
     for (const [id, queue] of this.#queues) {
-      const kept = queue.findIndex(({ claimedAt }) => claimedAt >= claimedBefore)
-      expired.push(...queue.splice(0, kept === -1 ? queue.length : kept))
-      if (queue.length === 0) this.#queues.delete(id)
+      const kept = queue.filter(({ claimedAt }) => claimedAt >= claimedBefore)
+      if (kept.length === queue.length) continue
+      expired.push(...queue.filter(({ claimedAt }) => claimedAt < claimedBefore))
+      if (kept.length > 0) this.#queues.set(id, kept)
+      else this.#queues.delete(id)
     }
     this.#size -= expired.length
     return expired

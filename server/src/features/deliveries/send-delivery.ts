@@ -74,7 +74,7 @@ interface Remembered extends Opened {
   readonly until: number
 }
 
-/** By the object, which is the same as long as the destination is: decrypting for every send is waste. */
+/** Decrypted once per batch and destination: the deliveries of a batch share the target's object. */
 const remembered = new WeakMap<Target, Remembered>()
 
 function openedFor(vault: Vault, { target, nowMs }: OutgoingDelivery): Opened | Problem {
@@ -114,7 +114,7 @@ const notSent = ({ message }: Problem): SendResult => ({
 const versionOf = (kind: StoredKind): string =>
   EVENT_KINDS[kind === TEST_EVENT ? REWARD_REDEMPTION_COMPLETED : kind].version
 
-/** Signed anew for every attempt, since receivers refuse an old timestamp. */
+/** Makes new signatures for every attempt, because receivers refuse an old timestamp. */
 export function ownHeaders(
   send: Pick<OutgoingDelivery, 'deliveryId' | 'kind' | 'attempt' | 'nowMs'>,
   secrets: readonly string[],

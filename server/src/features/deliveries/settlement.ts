@@ -103,7 +103,7 @@ function reasonToDisable({ failing_since }: Target, { outcome }: SendResult, now
   return `every attempt has failed since ${new Date(failing_since).toISOString()}`
 }
 
-/** The destinations whose attempts all failed, and those that succeeded again. One success is enough. */
+/** The destinations whose attempts all failed, and those with a success, whatever was known of them at the claim. */
 export function destinationHealth(results: readonly AttemptResult[]): {
   failing: DestinationId[]
   recovered: DestinationId[]
@@ -114,9 +114,7 @@ export function destinationHealth(results: readonly AttemptResult[]): {
   for (const group of Map.groupBy(tried, ({ target }) => target.id).values()) {
     const { project_id, id } = group[0]!.target
     const hasSucceeded = group.some(({ succeeded }) => succeeded)
-    const wasFailing = group.some(({ target }) => target.failing_since !== null)
-    if (!hasSucceeded) failing.push({ project_id, id })
-    else if (wasFailing) recovered.push({ project_id, id })
+    ;(hasSucceeded ? recovered : failing).push({ project_id, id })
   }
   return { failing, recovered }
 }

@@ -14,8 +14,11 @@ interface NameServers {
 
 const TRIES = 2
 
-/** Answers of name servers after which the system is asked: the name may belong to this machine or its network. */
-const ASK_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED', 'ESERVFAIL', 'ENOTIMP'])
+/**
+ * Answers of name servers after which the system is asked: the name may belong to this machine or its network. Not after
+ * SERVFAIL, the answer for a zone whose servers hang: the system would wait for them with one of its four threads.
+ */
+const ASK_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED', 'ENOTIMP'])
 
 /**
  * Asks DNS directly, then the system (hosts file, search domains) where DNS has no answer. The system's resolver shares

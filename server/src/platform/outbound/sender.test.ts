@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
 import { createEgressPolicy, createSender, type Sender } from './index.ts'
+import { TargetPools } from './target-pools.ts'
 
 const cleanup: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -202,6 +203,26 @@ describe('connections', () => {
     expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error: expect.any(String) })
     expect(requests).toBe(2)
   })
+})
+
+test('a pool is dropped when its target has no connection left, also after an aborted send', async () => {
+  const pools = new TargetPools({})
+  const at = await receiver({ onRequest: () => undefined })
+  const url = new URL(urlOf(at))
+  const ended = new Promise((resolve) =>
+    pools.of(url).dispatch(
+      { path: '/', method: 'POST' },
+      {
+        onRequestStart: (controller) => void setTimeout(() => controller.abort(new Error('over')), 10),
+        ...{ onResponseStart() {}, onResponseData() {}, onResponseEnd() {} },
+        onResponseError: resolve,
+      },
+    ),
+  )
+  const first = pools.of(url)
+  await ended
+  await expect.poll(() => pools.of(url) === first).toBe(false)
+  await pools.destroy()
 })
 
 describe('a name', () => {

@@ -16,7 +16,8 @@ export class TargetPools {
     const known = this.#pools.get(href)
     if (known) return known
     const pool = new Pool(origin, this.#options)
-    const dropUnused = () => this.#dropUnused(href, pool)
+    // A turn later: undici counts an aborted request as pending until then.
+    const dropUnused = () => setImmediate(() => this.#dropUnused(href, pool))
     pool.on('disconnect', dropUnused)
     pool.on('connectionError', dropUnused)
     this.#pools.set(href, pool)
