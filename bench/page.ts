@@ -100,7 +100,7 @@ export function writePage({ machine, generator, results, text }: Page): void {
   for (const [name, , drawn] of plots) writeFileSync(new URL(`${name}.svg`, PLOTS), drawn)
   const page = [
     '# Benchmarks',
-    `Measured by \`npm run bench -- --page\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ${machine.cores} cores that together do ${machine.together.toFixed(1)} × the work of one, ${shownMb(machine.memoryBytes)}, Node ${machine.node}; load from ${generator} on the same machine; a small durable write takes ${shownMs(machine.fsyncMs)}. [bench/README.md](../bench/README.md) says how; [what helped](benchmarks/what-helped.md), what did not, and why a target is missed is told beside it. Ratios are the result: both sides of each were measured in turn.`,
+    `Measured by \`npm run bench -- --page\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ${machine.cores} cores that together do ${machine.together.toFixed(1)} × the work of one, ${shownMb(machine.memoryBytes)}, Node ${machine.node}; load from ${generator} on the same machine; a small durable write takes ${shownMs(machine.fsyncMs)}. [bench/README.md](../bench/README.md) says how. Ratios are the result: both sides of each were measured in turn.`,
     ...plots.map(([name, title]) => `![${title}](benchmarks/${name}.svg)`),
     `\`\`\`text\n${text}\n\`\`\``,
   ]

@@ -95,7 +95,7 @@ eachEngine((engine) => {
     }
     /** One that remembers nothing: what is in memory would hide what the store has lost. */
     const serveAfresh = async () => {
-      const fresh = await startService(store.env, { clock: systemClock })
+      const fresh = await startService({ ...store.env, ...SENDING }, { clock: systemClock })
       onTestFinished(() => fresh.stop())
       current = fresh.url
     }
