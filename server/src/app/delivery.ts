@@ -2,12 +2,15 @@ import { sendDelivery, startDelivery } from '../features/deliveries/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { Database } from '../platform/database/index.ts'
-import type { Vault } from '../platform/encryption.ts'
+import { cachingVault, type Vault } from '../platform/encryption.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createSender } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { VERSION } from './version.ts'
+
+/** For about two thousand destinations, half of them in a rotation. */
+const MAX_OPENED_SECRETS = 3_000
 
 interface Parts {
   readonly config: Config
@@ -22,12 +25,13 @@ interface Parts {
 export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
   const policy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
   const sender = createSender({ policy, userAgent: `Jeton/${VERSION}` })
+  const secrets = cachingVault(vault, MAX_OPENED_SECRETS)
   const delivery = startDelivery({
     ...parts,
     random: randomBytes,
     // Without the key, this process relays events and leaves sending to processes that have it.
     canSign: vault.ready,
-    send: (outgoing) => sendDelivery({ sender, vault }, outgoing),
+    send: (outgoing) => sendDelivery({ sender, vault: secrets }, outgoing),
   })
   return {
     async stop() {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeDestination } from '../../../test/destination.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { REWARD_REDEMPTION_COMPLETED, TEST_EVENT } from '../../contract/event-kinds.ts'
-import { createVault, type Vault } from '../../platform/encryption.ts'
+import { cachingVault, createVault, type Vault } from '../../platform/encryption.ts'
 import { createEgressPolicy, createSender, type Sender } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type OutgoingDelivery, sendDelivery } from './send-delivery.ts'
@@ -220,13 +220,13 @@ describe('where nothing can be sent', () => {
 })
 
 describe('opened secrets', () => {
-  test('are remembered, and a rotated one counts at once', async () => {
+  test('are decrypted once while they are cached, and a rotated one counts at once', async () => {
     let opened = 0
     const open: Vault['open'] = (sealed, place) => {
       opened++
       return createVault(KEY, randomBytes).open(sealed, place)
     }
-    const counting: Vault = { ...vault, open }
+    const counting = cachingVault({ ...vault, open }, 2)
     const deliver = (destination: OutgoingDelivery['target']) =>
       sendDelivery({ sender, vault: counting }, outgoing(destination))
     const [first, second] = [made(), made()]
@@ -234,6 +234,10 @@ describe('opened secrets', () => {
     expect(opened).toBe(1)
     await deliver(second.row)
     expect(opened).toBe(2)
+    // The cache holds two: the third takes the place of the first.
+    for (const { row } of [made(), second, first]) await deliver(row)
+    expect(opened).toBe(4)
+    await deliver(second.row)
     expect(receiver.received.at(-1)!.headers['x-voucherify-signature']).toBe(
       voucherifySignature(second.secret, BODY),
     )
@@ -241,6 +245,7 @@ describe('opened secrets', () => {
 
   test('do not open in another row because they were opened in theirs', async () => {
     const { row } = made()
+    vault = cachingVault(vault, 10)
     expect((await send(row)).outcome).toBe('delivered')
     const stolen = await send({ ...row, id: 'distr_2' })
     expect(stolen).toMatchObject({ outcome: 'unsent', error: expect.stringContaining('altered or moved') })

@@ -67,40 +67,15 @@ interface Opened {
 
 const NONE: Headers = {}
 
-interface Remembered extends Opened {
-  readonly vault: Vault
-  /** From and until then the same secrets sign. */
-  readonly from: number
-  readonly until: number
-}
-
-/** Decrypted once per batch and destination: the deliveries of a batch share the target's object. */
-const remembered = new WeakMap<Target, Remembered>()
-
 function openedFor(vault: Vault, { target, nowMs }: OutgoingDelivery): Opened | Problem {
-  const known = remembered.get(target)
-  if (known?.vault === vault && nowMs >= known.from && nowMs < known.until) return known
   try {
-    const secrets = openSecrets(vault, target, nowMs)
     const extra = target.headers === '{}' ? NONE : openHeaders(vault, target)
-    const change = target.previous_secret === null ? NEVER : (target.previous_until ?? 0)
-    const isBefore = secrets.length > 1
-    const opened = {
-      vault,
-      secrets,
-      extra,
-      from: isBefore ? NEVER : change,
-      until: isBefore ? change : Number.POSITIVE_INFINITY,
-    }
-    remembered.set(target, opened)
-    return opened
+    return { secrets: openSecrets(vault, target, nowMs), extra }
   } catch (error) {
     if (error instanceof Problem) return error
     throw error
   }
 }
-
-const NEVER = Number.NEGATIVE_INFINITY
 
 const notSent = ({ message }: Problem): SendResult => ({
   durationMs: 0,
