@@ -45,6 +45,6 @@ export function nextAttempt(
   const asked = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const later = RETRY_DELAYS_MS.findIndex((ms, i) => i >= slot && firstAttemptAt + ms > asked)
   if (later === slot) return regular
-  // The time asked for stands in place of the slots that it passes.
+  // The requested time replaces the retries that it passes.
   return { slot: later === -1 ? RETRY_DELAYS_MS.length : later, at: asked }
 }

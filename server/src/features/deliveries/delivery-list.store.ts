@@ -17,7 +17,7 @@ import type { DestinationState, StoredState } from './delivery-status.ts'
 /** Both engines merge, each in its way. */
 export type ListReader = Pick<Database, 'read' | 'engine'>
 
-/** A delivery without what is sent and said: lists do not grow with it. */
+/** A delivery without payload and response, so that lists stay small. */
 export type DeliveryHead = Omit<DeliveryRow, 'head' | 'tail' | 'first_attempt'>
 
 export const HEAD = [

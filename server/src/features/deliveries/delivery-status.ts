@@ -25,7 +25,7 @@ export const RECOVERABLE: readonly Recoverable[] = ['exhausted', 'failing']
 /** What the store can select by an index: a stored status, or the part of `pending` that has been tried. */
 export type StoredState = StoredStatus | DeliveryState
 
-/** Only what is pending asks its destination; one that is gone without a trace counts as deleted. */
+/** Only a pending delivery depends on its destination. A destination without a row counts as deleted. */
 export function statusOf(
   { status }: Pick<DeliveryRow, 'status'>,
   destination: DestinationState | undefined,

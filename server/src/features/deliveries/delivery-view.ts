@@ -13,7 +13,7 @@ export interface ListedDelivery {
   readonly context: DeliveryContext | undefined
 }
 
-/** As the audit log keeps it. Only what is pending has a next attempt: what is held or cancelled waits for no time. */
+/** The form of the audit log. Only a pending delivery has a next attempt; a held or cancelled one has none. */
 export function deliveryView(row: DeliveryHead, destination: DestinationState | undefined) {
   const status = statusOf(row, destination)
   return {
@@ -53,7 +53,7 @@ interface WholeDelivery extends ListedDelivery {
   readonly attempts: readonly Attempt[]
 }
 
-/** With every attempt, and what is sent: the bytes are compact JSON, so writing `payload` compactly gives them back. */
+/** Adds every attempt and the payload. The body is compact JSON, so serialising `payload` compactly restores its bytes. */
 export const wholeDeliveryView = ({ event, attempts, ...listed }: WholeDelivery) => ({
   ...listedView(listed),
   attempts: attempts.map(attemptView),

@@ -64,7 +64,7 @@ const shape = {
   position: ({ row }: ListedDelivery) => ({ at: row.created_at, id: row.id }),
 }
 
-/** What is sent to whom, on record; and everything by which it is sent once more. */
+/** The record of deliveries, and the operations that send them again. */
 export function deliveryRoutes(app: App, deps: RecordDeps & { readonly clock: Clock }): void {
   addReads(app, deps)
   addRetry(app, deps)

@@ -56,7 +56,7 @@ async function makeDueBatch(tx: Transaction, { project_id, id }: DestinationRow)
   return Number(numUpdatedRows)
 }
 
-/** A lease lies at most this far ahead. One that lies further was given before the clock was set back, and is over. */
+/** A lease ends at most this far ahead. A later end was set before the clock was set back, and counts as over. */
 const isUnclaimed = (eb: ExpressionBuilder<DeliveryTables, 'deliveries'>, now: number) =>
   eb.or([eb('claim_id', 'is', null), eb('next_attempt_at', '>', now + LEASE_MS)])
 
@@ -85,7 +85,7 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
             .whereRef('x.project_id', '=', 'd.project_id')
             .whereRef('x.destination_id', '=', 'd.id')
             .where('x.next_attempt_at', '<=', now)
-          // While it is claimed the lease stands here, and it lies ahead.
+          // For a claimed delivery this is the end of its lease, which is in the future.
           const some = due.select('x.id').limit(MAX_COUNTED).as('some')
           return [
             due.select(({ fn }) => fn.min('x.next_attempt_at').as('at')).as('oldest'),

@@ -5,7 +5,7 @@ import type { DeliveryTables } from './delivery.ts'
 
 type Tables = DeliveryTables & EventTables
 
-/** Some events of a project, of which none waits for its fan-out, and what is old. */
+/** One batch of a project's old events, none of which is still in the outbox. */
 export interface RetentionBatch {
   readonly projectId: string
   readonly eventIds: readonly string[]

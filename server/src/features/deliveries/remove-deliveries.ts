@@ -31,7 +31,7 @@ interface Deps {
 }
 
 export interface Retention {
-  /** Removes some of what is older than it may get. */
+  /** Removes one batch of what is older than the retention period. */
   run(now: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export interface Retention {
 export function createRetention({ db, days, stretches = STRETCHES_AT_ONCE }: Deps): Retention {
   let next: Place | undefined
 
-  /** The place that it came to, or undefined at the end. */
+  /** Where the next batch starts; undefined at the end. */
   async function walk(before: number): Promise<Place | undefined> {
     let walked = 0
     for (const projectId of (await listProjectsWithEventsBefore(db, before)).sort()) {

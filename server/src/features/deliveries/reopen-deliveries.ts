@@ -20,12 +20,12 @@ const restartSchedule = (now: number): Change => ({
   settled_at: null,
 })
 
-/** What waits for its next attempt is due at once and keeps its place in the schedule. */
+/** Makes a delivery that waits for a retry due now. Its schedule stays as it is. */
 const madeDue = (now: number): Change => ({ next_attempt_at: now, claim_id: null })
 
 /**
- * Due already, or claimed by a worker: it is sent anyway, and who took the claim away would have it sent twice. A lease
- * that lies further ahead than any was given before the clock was set back, and holds nothing.
+ * True if the delivery is due or claimed: it is sent anyway, and taking the claim away would send it twice. A lease that
+ * ends more than 20 s ahead was set before the clock was set back, and counts as over.
  */
 export const isInProgress = (
   { status, claim_id, next_attempt_at: at }: Pick<DeliveryHead, 'status' | 'claim_id' | 'next_attempt_at'>,
@@ -42,11 +42,11 @@ interface Asked {
 interface Reopened {
   readonly before: readonly DeliveryHead[]
   readonly after: readonly DeliveryHead[]
-  /** Meant, and left as they are, since they are under way. */
+  /** Matching deliveries that are in progress and stay as they are. */
   readonly unchanged: readonly DeliveryHead[]
 }
 
-/** Makes deliveries due now, in the transaction that also puts it on record; then wakes the worker. */
+/** Makes deliveries due now, in the transaction that also writes the audit entry, then wakes the worker. */
 export async function reopenDeliveries(
   tx: Transaction,
   { projectId, ids, matches }: Asked,

@@ -22,7 +22,7 @@ export interface DeliveryRequest {
   readonly actor: Actor
 }
 
-/** Makes a delivery that is not delivered due now. Asked again while it is under way, it changes nothing. */
+/** Makes a delivery that is not delivered due now. While it is in progress, this changes nothing. */
 export const retryDelivery = (deps: RecordDeps, request: DeliveryRequest) =>
   deps.db.transaction((tx) => retryIn(deps, tx, request))
 

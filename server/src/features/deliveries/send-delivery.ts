@@ -48,7 +48,7 @@ interface SendDeps {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends once. That a secret cannot be opened is on record too, and no fault of the receiver; only a bug of ours throws. */
+/** Makes one attempt. A secret that cannot be decrypted is a recorded outcome as well; only a bug of ours throws. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
   const { target, body, signal } = send
   const opened = openedFor(vault, send)
@@ -133,10 +133,10 @@ function outcomeOf({ status, error, isBlocked }: SendOutcome): SendResult['outco
   return error === null && status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed'
 }
 
-/** Shorter ones would blot out what is no secret. */
+/** Masking shorter values would hide text that is no secret. */
 const SECRET_MIN_LENGTH = 8
 
-/** A receiver that repeats what it was sent (many do while they are being set up) must not put secrets on record. */
+/** Masks secrets in the response of a receiver that repeats its request, as many do while they are being set up. */
 function withoutSecrets(text: string, extra: Headers): string {
   let clean = withoutCredentials(text)
   for (const form of Object.values(extra).flatMap(formsOf)) clean = clean.replaceAll(form, '•••')
