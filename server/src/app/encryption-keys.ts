@@ -53,7 +53,7 @@ export async function openVault(db: Database, config: Config): Promise<Vault> {
 /** The only way where no copy of a key is left. Without an overlap: the lost secret could not sign beside the new one. */
 export const ROTATE_LOST = 'jeton webhook rotate <webhook> --overlap-seconds 0'
 
-/** Where the key belongs, and what is left to do where no copy of it exists. */
+/** Says where the key belongs, and what to do if no copy of it exists. */
 export function keyMissing({ folder }: KeyPlace, needed: readonly string[]): string {
   const file = folder && encryptionKeyFile(folder)
   const [what, remedy, renew] = file

@@ -24,7 +24,7 @@ export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): 
         operationId: 'access.check',
         summary: 'May this token or key call this path from this address?',
         description:
-          'One of `access_token` and `app_id`. Every step is answered, with what would mend the first that failed.',
+          'One of `access_token` and `app_id`. Answers every step, and how to fix the first that failed.',
         body: strict(
           {
             access_token: Type.Optional(Type.String({ maxLength: 500 })),

@@ -32,14 +32,14 @@ export interface AccessAnswer {
   readonly allowed: boolean
   readonly needed_scope: Scope | null
   readonly steps: Omit<Rung, 'remedy'>[]
-  /** What would mend the first step that failed. */
+  /** How to fix the first step that failed. */
   readonly remedy: string | null
 }
 
 type Deps = { readonly db: Database; readonly memory: Memory }
 
-const rung = (step: string, passed: boolean, says: { yes: string; no: string; mend: string }): Rung =>
-  passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.mend }
+const rung = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Rung =>
+  passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
 
 /**
  * May this token or key call this path from this address? Each step, passed or failed, from the store itself and not
@@ -50,7 +50,7 @@ export async function checkAccess(deps: Deps, question: AccessQuestion): Promise
   const pathRung = rung('path', path.ok, {
     yes: path.ok ? `${question.path} needs "${path.needed}"${unnamed(question.path, path.needed)}` : '',
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
-    mend: 'Call a plain path below /v1 or /client/v1.',
+    remedy: 'Call a plain path below /v1 or /client/v1.',
   })
   const needed = path.ok ? path.needed : null
   const steps = [pathRung, ...(await holderSteps(deps, question, needed))]
@@ -86,7 +86,7 @@ async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope |
   const found = rung('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
-    mend: 'Check it against: jeton key list',
+    remedy: 'Check it against: jeton key list',
   })
   return row ? [found, ...keySteps(knownKey(row, 0), question, needed)] : [found]
 }
@@ -101,7 +101,7 @@ async function tokenSteps(
   const wellFormed = rung('well_formed', name !== null, {
     yes: 'the token is well-formed',
     no: 'this is not a token of ours: prefix, length or checksum are wrong',
-    mend: 'Look for a cut-off or altered token in the client.',
+    remedy: 'Look for a cut-off or altered token in the client.',
   })
   if (name === null) return [wellFormed]
   const [token] = await findTokens(db, [name])
@@ -109,7 +109,7 @@ async function tokenSteps(
   const onRecord = rung('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: 'the token is not on record: it never existed, or it expired a while ago',
-    mend: 'The client must ask for a new token.',
+    remedy: 'The client must ask for a new token.',
   })
   if (!token || !row) return [wellFormed, onRecord]
   const key = knownKey(row, 0)
@@ -123,22 +123,22 @@ async function tokenSteps(
 }
 
 function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Rung[] {
-  const mend = 'The client must ask for a new token.'
+  const remedy = 'The client must ask for a new token.'
   return [
     rung('not_revoked', token.revoked_at === null, {
       yes: 'it was not revoked',
       no: `it was revoked at ${isoTime(token.revoked_at ?? 0)}`,
-      mend,
+      remedy,
     }),
     rung('not_expired', now < token.expires_at, {
       yes: `it expires at ${isoTime(token.expires_at)}`,
       no: `it expired at ${isoTime(token.expires_at)}`,
-      mend,
+      remedy,
     }),
     rung('of_present_epoch', token.epoch === row.epoch, {
       yes: 'its key was neither blocked nor had its tokens revoked since',
       no: 'its key was blocked or deleted, or had its tokens revoked, after it was issued',
-      mend,
+      remedy,
     }),
   ]
 }
@@ -154,7 +154,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
     rung('key_active', state === 'active', {
       yes: 'the key is active',
       no: `the key is ${state}`,
-      mend:
+      remedy:
         state === 'blocked'
           ? `Unblock it: jeton key unblock ${name}`
           : 'Create a new one: see jeton key create --help',
@@ -165,7 +165,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
       rung('address', key.admits(plainAddress(address)), {
         yes: `${address} may use the key`,
         no: `${address} is not in the whitelist of the key`,
-        mend: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
+        remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
   if (needed !== null)
@@ -173,7 +173,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
       rung('permissions', covers(key.permissions, needed), {
         yes: `the key is permitted: ${key.permissions.join(' ')}`,
         no: `the key is permitted only: ${key.permissions.join(' ')}`,
-        mend: isUnnamed(needed)
+        remedy: isUnnamed(needed)
           ? CHECK_PATH
           : `Widen it: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
       }),
@@ -187,7 +187,7 @@ function scopeStep({ scope }: TokenRow, needed: Scope | null): Rung[] {
     rung('scope', covers(scope.split(' '), needed), {
       yes: `the token has: ${scope}`,
       no: `the token has only: ${scope}`,
-      mend: isUnnamed(needed) ? CHECK_PATH : `The client must ask for a token with "${needed}".`,
+      remedy: isUnnamed(needed) ? CHECK_PATH : `The client must ask for a token with "${needed}".`,
     }),
   ]
 }

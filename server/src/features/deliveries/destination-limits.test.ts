@@ -83,7 +83,7 @@ test('capacity is free permits plus prefetch, less what is buffered', () => {
   expect(after.total).toBe(MAX_BUFFERED - 2)
 })
 
-test('unhealthy destinations get no more than what is left of their half', () => {
+test('unhealthy destinations get at most the remaining permits of their half', () => {
   const limits = new DestinationLimits()
   for (let i = 0; i < 63; i++) startAll(limits, `hangs${i}`)
   limits.tryStart('hangs63', NOW)

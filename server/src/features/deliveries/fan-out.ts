@@ -116,7 +116,7 @@ function subscriptions({ destinations }: OutboxBatch): (event: EventHead) => Tar
       .map(({ destination }) => destination)
 }
 
-/** What is left of the capacities while a batch is made. */
+/** Capacities that remain while a batch is made. */
 class CapacityBudget {
   readonly #capacities: Capacities
   readonly #taken = new Map<string, number>()

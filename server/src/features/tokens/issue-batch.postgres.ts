@@ -16,7 +16,7 @@ function leaveUndecided(error: unknown): void {
 }
 
 /**
- * The short way (migration 0011), for keys that are as they were confirmed: whoever it grants nothing goes the long way. An
+ * One statement (migration 0011) for keys that have not changed since they were checked; requests that it does not grant take several. An
  * argument of the function depends on the timeout, so that the timeout is set before the function runs.
  */
 const ISSUE = `select issued_at, gave
