@@ -25,7 +25,8 @@ const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   events: ['projects', 'audit'],
   redemptions: ['rewards', 'campaigns', 'customers', 'events', 'idempotency'],
   webhooks: ['events', 'campaigns', 'projects', 'audit'],
-  deliveries: ['webhooks', 'events', 'campaigns', 'projects', 'audit'],
+  publications: ['events'],
+  deliveries: ['webhooks', 'publications', 'events', 'campaigns', 'projects', 'audit'],
 }
 
 const featureRules: Rule[] = Object.entries(FEATURE_ARROWS).map(([name, allowed]) => ({

@@ -1,15 +1,11 @@
 import { expect } from 'vitest'
 import { ID_PREFIX } from '../src/contract/ids.ts'
 import { insertDelivery } from '../src/features/deliveries/delivery.store.ts'
-import type {
-  AttemptRow,
-  DeliveryRow,
-  DeliveryTables,
-  PublicationRow,
-} from '../src/features/deliveries/delivery.ts'
+import type { AttemptRow, DeliveryRow, DeliveryTables } from '../src/features/deliveries/delivery.ts'
 import { makeDelivery } from '../src/features/deliveries/make-delivery.ts'
 import { makePayload } from '../src/features/deliveries/payload.ts'
 import { type EventRow, insertEvent, newEventId } from '../src/features/events/index.ts'
+import type { PublicationRow, PublicationTables } from '../src/features/publications/index.ts'
 import type { DestinationRow, DestinationTables } from '../src/features/webhooks/index.ts'
 import { newId, newTimedId, randomBytes } from '../src/platform/secrets.ts'
 import { redemptionData } from './reported-redemption.ts'
@@ -124,7 +120,7 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
         ...fields,
       }
       await db.transaction((tx) =>
-        tx.write<DeliveryTables>().insertInto('publications').values(row).execute(),
+        tx.write<PublicationTables>().insertInto('publications').values(row).execute(),
       )
       return row
     },

@@ -203,9 +203,9 @@ eachEngine((engine) => {
   }
 
   test('events wait for their fan-out, and go with their project', async () => {
-    const { events, waiting_events } = await everythingIn(service.service.db)
+    const { events, outbox } = await everythingIn(service.service.db)
     const ofProject = (all: string[]) => all.filter((row) => JSON.parse(row).project_id === project.id).length
-    expect([ofProject(events!), ofProject(waiting_events!)]).toEqual([COUNT, COUNT])
+    expect([ofProject(events!), ofProject(outbox!)]).toEqual([COUNT, COUNT])
     await service.manage('DELETE', `/projects/${project.id}`, { name: project.name })
     expect((await list()).status).toBe(404)
     await service.jump(16 * 60_000)
@@ -213,7 +213,7 @@ eachEngine((engine) => {
       .poll(async () => {
         await service.advance(10_000)
         const all = await everythingIn(service.service.db)
-        return [all.events!, all.waiting_events!, all.reported_redemptions!].map(ofProject)
+        return [all.events!, all.outbox!, all.reported_redemptions!].map(ofProject)
       })
       .toEqual([0, 0, 0])
   })

@@ -69,14 +69,10 @@ eachEngine((engine) => {
       const failed = await own.delivery(to, { attempts_made: 2, next_attempt_at: now + 9 }, test)
       await own.attempt(failed, { number: 1, at: now - 2_000, status: 200, error: null })
       await own.attempt(failed, { number: 2, at: now - 1_000, status: 503, error: 'answered 503' })
-      const first = { number: 1, at: now - 7, duration_ms: 3, status: 204, response_body: '', error: null }
-      const short = await own.delivery(to, { ...DELIVERED, first_attempt: JSON.stringify(first) })
-      const again = await own.delivery(to, {
-        attempts_made: 2,
-        next_attempt_at: now,
-        first_attempt: JSON.stringify(first),
-      })
-      await own.attempt(again, { number: 2, at: now - 5, status: null, error: 'connection refused' })
+      const delivered = await own.delivery(to, DELIVERED)
+      await own.attempt(delivered, { number: 1, at: now - 7, status: 204, error: null })
+      const refused = await own.delivery(to, { attempts_made: 1, next_attempt_at: now })
+      await own.attempt(refused, { number: 1, at: now - 5, status: null, error: 'connection refused' })
       await own.delivery(to)
       const { data } = (await list(own)).body
       const shown = new Map(data.map((one: Listed) => [one.id, one]))
@@ -85,11 +81,11 @@ eachEngine((engine) => {
         destination_url: 'https://crm.example.com/hook',
         last_attempt: { at: iso(now - 1_000), status: 503, error: 'answered 503' },
       })
-      expect(shown.get(short.id)).toMatchObject({
+      expect(shown.get(delivered.id)).toMatchObject({
         event_kind: KIND,
         last_attempt: { at: iso(now - 7), status: 204, error: null },
       })
-      expect(shown.get(again.id)).toMatchObject({
+      expect(shown.get(refused.id)).toMatchObject({
         last_attempt: { at: iso(now - 5), status: null, error: 'connection refused' },
       })
       for (const one of data) {

@@ -165,7 +165,7 @@ eachEngine((engine) => {
       for (const event of events) await record.delivery(held, { created_at: event.created_at }, event)
       const behind = await record.event({ created_at: old() })
       // One stretch at a time, as if there were many more of them.
-      const retention = createRetention({ db, days: DAYS, stretches: 1 })
+      const retention = createRetention({ db, days: DAYS, batchesPerRun: 1 })
       const isThere = async (id: string) => (await left(record)).events.includes(id)
       for (let run = 0; run < 20 && (await isThere(behind.id)); run++)
         await retention.run(service.clock.now())

@@ -18,13 +18,13 @@ const failed = (slot: number, more: { now?: number; retryAfterMs?: number | null
   ...more,
 })
 
-describe('the schedule of retries', () => {
-  test('has the twelve times of the contract', () => {
+describe('retry schedule', () => {
+  test('the retry schedule has the twelve promised intervals', () => {
     const minutes = RETRY_DELAYS_MS.map((ms) => ms / MINUTE)
     expect(minutes).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440])
   })
 
-  test('counts every time from the first attempt and adds at most a tenth', () => {
+  test('every retry is counted from the first attempt, plus at most 10 % of jitter', () => {
     for (const [slot, ms] of RETRY_DELAYS_MS.entries()) {
       expect(nextAttempt(EARLIEST, failed(slot))!.at).toBe(FIRST + ms)
       const latest = nextAttempt(LATEST, failed(slot))!
@@ -37,37 +37,37 @@ describe('the schedule of retries', () => {
     }
   })
 
-  test('ends after the twelfth retry', () => {
+  test('the retry schedule ends after the twelfth retry', () => {
     expect(nextAttempt(EARLIEST, failed(RETRY_DELAYS_MS.length))).toBeNull()
   })
 
-  test('keeps its times where an attempt took long', () => {
+  test('a slow attempt does not shift the retry schedule', () => {
     const now = FIRST + 76_000
     expect(nextAttempt(EARLIEST, failed(1, { now }))).toEqual({ slot: 2, at: FIRST + 2 * MINUTE })
   })
 
-  test('does not make up for slots that passed while nobody sent', () => {
+  test('retries that were missed while no worker ran are skipped', () => {
     const now = FIRST + 3 * HOUR
     expect(nextAttempt(EARLIEST, failed(1, { now }))).toEqual({ slot: 2, at: now + MINUTE })
   })
 })
 
 describe('Retry-After', () => {
-  test('that ends before the next time changes nothing', () => {
+  test('a Retry-After before the next retry changes nothing', () => {
     expect(nextAttempt(EARLIEST, failed(3, { retryAfterMs: MINUTE }))).toEqual({
       slot: 4,
       at: FIRST + 8 * MINUTE,
     })
   })
 
-  test('puts the attempt off, and the slots that it passes are skipped', () => {
+  test('Retry-After delays the next retry and skips the retries before it', () => {
     // Asked after the first attempt for ten minutes: 1, 2, 4 and 8 have passed, and 16 comes next.
     const next = nextAttempt(EARLIEST, failed(0, { retryAfterMs: 10 * MINUTE }))!
     expect(next).toEqual({ slot: 4, at: FIRST + 10 * MINUTE })
     expect(nextAttempt(EARLIEST, failed(next.slot, { now: next.at }))!.at).toBe(FIRST + 16 * MINUTE)
   })
 
-  test('is honoured up to a day, and what comes after the last slot is the last attempt', () => {
+  test('Retry-After is limited to one day, and after the last retry it makes one final attempt', () => {
     const next = nextAttempt(EARLIEST, failed(2, { retryAfterMs: 100 * HOUR }))!
     expect(next.at).toBe(FIRST + 2 * MINUTE + 24 * HOUR)
     expect(nextAttempt(EARLIEST, failed(next.slot, { now: next.at }))).toBeNull()

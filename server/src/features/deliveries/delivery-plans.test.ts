@@ -3,11 +3,11 @@ import { type Explained, openExplained } from '../../../test/explained.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import { pageOf } from '../../platform/http/index.ts'
 import { listOldEvents, listProjectsWithEventsBefore } from '../events/index.ts'
+import { listPublicationRows } from '../publications/publication.store.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import type { DeliveryHead } from './delivery-list.store.ts'
 import { findContexts, listRecoverable } from './delivery-record.store.ts'
 import { listDeliveries } from './list-deliveries.ts'
-import { listPublicationRows } from './publication.store.ts'
 import {
   deleteEventsAlone,
   deleteSomeDeliveries,
@@ -59,8 +59,8 @@ const PAGES = [
   { from: '2026-01-01', to: '2026-02-01', cursor: CURSOR },
 ]
 
-describe('a list reads no more than it shows', () => {
-  test.each(PAGES)('of all: by their time (%j)', async (page) => {
+describe('query plans of delivery lists', () => {
+  test.each(PAGES)('a list of all deliveries is read by time (%j)', async (page) => {
     const plan = await planOf(() => listDeliveries(reader, { projectId: 'p' }, pageOf(page)))
     // The total is counted to 10,000, in any index of the project.
     const [found] = ofTable(plan, DELIVERIES).filter((step) => !step.includes('COVERING'))
@@ -75,7 +75,7 @@ describe('a list reads no more than it shows', () => {
     { destination: 'd1' },
     { destination: 'd1', status: 'held' as const },
   ]
-  test.each(narrowed)('by %j: by the runs of their destinations', async (filter) => {
+  test.each(narrowed)('a list filtered by %j is read by destination', async (filter) => {
     for (const page of PAGES) {
       const plan = await planOf(() => listDeliveries(reader, { projectId: 'p', ...filter }, pageOf(page)))
       const steps = ofTable(plan, DELIVERIES)
@@ -89,15 +89,14 @@ describe('a list reads no more than it shows', () => {
     }
   })
 
-  test('of an event: by the event', async () => {
+  test('the deliveries of an event are read by event', async () => {
     const plan = await planOf(() => listDeliveries(reader, { projectId: 'p', event: 'e' }, pageOf({})))
     expect(ofTable(plan, DELIVERIES)).toEqual([
       'SEARCH deliveries USING INDEX deliveries_of_event (project_id=? AND event_id=?)',
-      'SEARCH deliveries USING INDEX sqlite_autoindex_deliveries_1 (project_id=? AND id=?)',
     ])
   })
 
-  test('that have more runs than rows: what is merged comes from the index alone', async () => {
+  test('a list over more destinations than rows reads only the index', async () => {
     for (const page of PAGES) {
       const plan = await planOf(() =>
         listDeliveries(reader, { projectId: 'p', status: 'delivered' }, pageOf(page)),
@@ -107,7 +106,7 @@ describe('a list reads no more than it shows', () => {
   })
 
   test.each([undefined, 'c'])(
-    'of publications (customer %s): what lies before a page is not read',
+    'a page of publications (customer %s) reads no rows of earlier pages',
     async (customer) => {
       const index = customer ? 'publications_of_customer' : 'publications_newest'
       const page = pageOf({ limit: 2, page: 3 })
@@ -136,7 +135,7 @@ describe('a list reads no more than it shows', () => {
     },
   )
 
-  test('reads the event and the last attempt of each delivery by their keys', async () => {
+  test('a list reads the event and the last attempt of each delivery by primary key', async () => {
     const rows = ['pending1', 'failing1'].map(
       (id) => ({ id, event_id: 'e', attempts_made: 1 }) as DeliveryHead,
     )
@@ -145,7 +144,6 @@ describe('a list reads no more than it shows', () => {
       'SCAN 2 CONSTANT ROWS',
       'SCAN shown',
       'SEARCH events BY KEY (project_id=? AND id=?)',
-      'SEARCH deliveries BY KEY (project_id=? AND id=?)',
       'SEARCH attempts BY KEY (project_id=? AND delivery_id=? AND number=?)',
     ])
   })
@@ -164,15 +162,15 @@ describe('a list reads no more than it shows', () => {
   })
 })
 
-describe('a cleaning touches no more than it removes', () => {
+describe('query plans of retention', () => {
   const stretch = { projectId: 'p', eventIds: ['e', 'f'], before: 0 }
 
-  test('events are walked by their time, from where it ended', async () => {
+  test('retention reads events by time, from where the last run ended', async () => {
     const after = { created_at: 1, id: 'x' }
     const plan = await planOf(() => listOldEvents(reader, { projectId: 'p', before: 5, after }, 200))
     expect(plan).toEqual([
       'SEARCH events USING COVERING INDEX events_newest (project_id=? AND (created_at,id)>(?,?) AND created_at<?)',
-      'SEARCH w USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)',
+      'SEARCH o USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)',
     ])
     const projects = await planOf(() => listProjectsWithEventsBefore(reader, 5))
     expect(ofTable(projects, EVENTS)).toEqual([
@@ -191,8 +189,8 @@ describe('a cleaning touches no more than it removes', () => {
     expect(ofTable(plan, DELIVERIES).length).toBeGreaterThan(0)
   })
 
-  test.each(TABLES)('%s of a project that is gone are found by the project', async (table) => {
-    const plan = await planOf(() => deleteSomeOfProject(tx, table, { projectId: 'none', most: 500 }))
+  test.each(TABLES)('%s of a deleted project are found by project', async (table) => {
+    const plan = await planOf(() => deleteSomeOfProject(tx, table, { projectId: 'none', limit: 500 }))
     for (const step of plan) expect(step).toMatch(/^SEARCH .*\(project_id=\?/)
   })
 })

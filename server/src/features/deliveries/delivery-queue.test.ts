@@ -154,7 +154,7 @@ async function storeTime(db: Database): Promise<number> {
 
 eachEngine((engine) => {
   describe('a claim', () => {
-    test('takes what is due, oldest first, with the bytes to send', async () => {
+    test('a claim returns due deliveries, oldest first, with the bytes to send', async () => {
       const { run, destination, event, relay, clock } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2', 'evcus_3']) {
@@ -171,7 +171,7 @@ eachEngine((engine) => {
       expect(eventsOf(await run())).toEqual([])
     })
 
-    test('is never shared, however many claim at once', async () => {
+    test('concurrent claims never return the same delivery', async () => {
       const { run, destination, event, relay } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await destination('proj_a', 'wh_2')
@@ -184,7 +184,7 @@ eachEngine((engine) => {
       expect(new Set(ids).size).toBe(40)
     })
 
-    test('misses nothing that is changed while it looks', async () => {
+    test('a claim misses no delivery that is changed at the same time', async () => {
       const { db, run, destination, event, relay, update } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
@@ -196,7 +196,7 @@ eachEngine((engine) => {
       expect(eventsOf(await claiming).sort()).toEqual(['evcus_1', 'evcus_2'])
     })
 
-    test('takes from each destination no more than it can take, and continues where it stopped', async () => {
+    test('a claim respects the capacity of each destination, and the next claim continues where it stopped', async () => {
       const { run, destination, event, relay } = await prepared(engine)
       for (const id of ['wh_1', 'wh_2', 'wh_3']) await destination('proj_a', id)
       for (let i = 0; i < 10; i++) await event('proj_a', `evcus_${i}`)
@@ -212,7 +212,7 @@ eachEngine((engine) => {
       expect(second.next).toBeNull()
     })
 
-    test('serves one destination after the other, whatever the order in which they were made', async () => {
+    test('claims serve destinations in turn, whatever the order of their deliveries', async () => {
       const { run, destination, event, relay } = await prepared(engine)
       const ids = Array.from({ length: 30 }, (_, i) => `wh_${String((i * 17) % 30).padStart(2, '0')}`)
       for (const id of ids) await destination('proj_a', id)
@@ -228,7 +228,7 @@ eachEngine((engine) => {
       expect(served).toEqual(ids.toSorted())
     })
 
-    test('leaves out what is held, cancelled or not yet due', async () => {
+    test('a claim returns no held, cancelled or future delivery', async () => {
       const { run, destination, event, relay, update, db } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
@@ -244,7 +244,7 @@ eachEngine((engine) => {
       expect(eventsOf(await run())).toEqual(['evcus_1'])
     })
 
-    test('falls due again when its lease ends, and then the first holder can settle nothing', async () => {
+    test('a claimed delivery is due again when its lease ends, and the first worker can no longer settle it', async () => {
       const { run, destination, event, relay, update, deliveries, attempts } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
@@ -283,14 +283,14 @@ eachEngine((engine) => {
       },
     )
 
-    test('stops where nothing waits', async () => {
+    test('a claim ends when nothing is due', async () => {
       const { run } = await prepared(engine)
       expect(await run()).toMatchObject({ deliveries: [], events: [], targets: [], next: null })
     })
   })
 
   describe('settling', () => {
-    test('records the attempt and puts the delivery where the schedule says', async () => {
+    test('settling records the attempt and schedules the delivery', async () => {
       const { run, destination, event, relay, deliveries, attempts } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       await event('proj_a', 'evcus_1')
@@ -318,7 +318,7 @@ eachEngine((engine) => {
       expect(done!.settled_at).not.toBeNull()
     })
 
-    test('remembers since when a destination fails, until it succeeds', async () => {
+    test('settling records since when a destination fails, until it succeeds', async () => {
       const { run, destination, db } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       const which = [{ project_id: 'proj_a', id: 'wh_1' }]
@@ -347,8 +347,8 @@ eachEngine((engine) => {
     })
   })
 
-  describe('what was held', () => {
-    test('is due at once when its destination is enabled, but for what is being sent', async () => {
+  describe('held deliveries', () => {
+    test('enabling a destination makes its held deliveries due, except those in flight', async () => {
       const { run, destination, event, relay, update, db, deliveries } = await prepared(engine)
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
@@ -367,7 +367,7 @@ eachEngine((engine) => {
   })
 
   describe('the backlog', () => {
-    test('counts what should have gone out, and nothing that is held, leased or done', async () => {
+    test('the backlog counts due deliveries, but none that is held, claimed or done', async () => {
       const { run, destination, event, relay, update, db } = await prepared(engine)
       const backlog = async () => readBacklog(db, await storeTime(db))
       expect(await backlog()).toEqual({ due: 0, oldestDueAt: null })

@@ -17,9 +17,8 @@ export const findDelivery = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** The first may have come with the delivery. */
-export async function listAttempts(reader: Reader, delivery: DeliveryRow): Promise<Attempt[]> {
-  const rows = await reader
+export const listAttempts = (reader: Reader, delivery: DeliveryRow): Promise<Attempt[]> =>
+  reader
     .read<DeliveryTables>()
     .selectFrom('attempts')
     .selectAll()
@@ -27,8 +26,6 @@ export async function listAttempts(reader: Reader, delivery: DeliveryRow): Promi
     .where('delivery_id', '=', delivery.id)
     .orderBy('number')
     .execute()
-  return delivery.first_attempt === null ? rows : [JSON.parse(delivery.first_attempt), ...rows]
-}
 
 export interface DeliveryContext {
   readonly id: string
@@ -40,15 +37,14 @@ export interface DeliveryContext {
 interface ContextRow {
   readonly id: string
   readonly kind: string | null
-  readonly first_attempt: string | null
   readonly at: number | null
   readonly status: number | null
   readonly error: string | null
 }
 
 /**
- * What a list shows of deliveries and their own rows do not tell. The last attempt has the number `attempts_made`, or lies in
- * `first_attempt`. By subqueries, each of which seeks one key: of a join PostgreSQL may read all events of the project first.
+ * Reads what a list shows beside the deliveries' own rows. The last attempt has the number `attempts_made`. Each subquery
+ * seeks one key: for a join PostgreSQL may read all events of the project first.
  */
 export async function findContexts(
   reader: Reader,
@@ -66,16 +62,14 @@ export async function findContexts(
     with shown(id, event_id, attempts_made) as (values ${sql.join(shown)})
     select shown.id,
       (select kind from events where project_id = ${projectId} and id = shown.event_id) as kind,
-      (select first_attempt from deliveries where project_id = ${projectId} and id = shown.id) as first_attempt,
       ${lastAttempt('at')}, ${lastAttempt('status')}, ${lastAttempt('error')}
     from shown`
-  return (await found.execute(reader.read<DeliveryTables>() as never)).rows.map(
-    ({ id, kind, first_attempt, at, status, error }) => ({
-      id,
-      event_kind: kind,
-      last_attempt: at === null ? JSON.parse(first_attempt ?? 'null') : { at, status, error },
-    }),
-  )
+  const contexts = (await found.execute(reader.read<DeliveryTables>() as never)).rows
+  return contexts.map(({ id, kind, at, status, error }) => ({
+    id,
+    event_kind: kind,
+    last_attempt: at === null ? null : { at, status, error },
+  }))
 }
 
 /** Undefined where there is no such delivery any more. */
@@ -125,7 +119,7 @@ export interface RecoverableRow
 export const listRecoverable = (
   reader: Reader,
   { projectId, destinationId, state, after }: RecoverableRun,
-  most: number,
+  limit: number,
 ): Promise<RecoverableRow[]> =>
   reader
     .read<DeliveryTables>()
@@ -148,12 +142,12 @@ export const listRecoverable = (
     )
     .orderBy('created_at')
     .orderBy('id')
-    .limit(most)
+    .limit(limit)
     .execute()
 
 /**
- * One is waited for. Of several, those that someone else holds at this moment are left out: they are being claimed or
- * settled, so they are under way, and two who wait for each other's rows would never end.
+ * Waits for the lock of a single delivery. Of several, those that are locked elsewhere are left out: they are being claimed
+ * or settled, and two transactions that wait for each other's rows would deadlock.
  */
 export function lockDeliveries(
   tx: Transaction,

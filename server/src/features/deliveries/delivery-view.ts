@@ -4,7 +4,7 @@ import type { Attempt, DeliveryRow } from './delivery.ts'
 import type { DeliveryHead } from './delivery-list.store.ts'
 import type { DeliveryContext } from './delivery-record.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
-import { expandShortPayload, payloadOf } from './payload.ts'
+import { payloadOf } from './payload.ts'
 
 /** A delivery with what its status, address, event kind and last attempt follow from. */
 export interface ListedDelivery {
@@ -57,5 +57,5 @@ interface WholeDelivery extends ListedDelivery {
 export const wholeDeliveryView = ({ event, attempts, ...listed }: WholeDelivery) => ({
   ...listedView(listed),
   attempts: attempts.map(attemptView),
-  payload: JSON.parse(payloadOf(expandShortPayload(listed.row, event), event.data)) as unknown,
+  payload: JSON.parse(payloadOf(listed.row, event.data)) as unknown,
 })

@@ -83,7 +83,7 @@ function addReads(app: App, { db }: RecordDeps): void {
         operationId: 'delivery.list',
         summary: 'List the deliveries of a project, newest first',
         description:
-          '`payload` and `attempts` are in the answer for one delivery alone. `total` counts to 10,000 at most.',
+          '`payload` and `attempts` are only in the answer for a single delivery. `total` counts up to 10,000.',
         params: ProjectParams,
         querystring: Filter,
         response: { 200: listOf(Delivery) },
@@ -144,9 +144,9 @@ function addRetry(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.retry',
-        summary: 'Send a delivery now that is not delivered',
+        summary: 'Send an undelivered delivery now',
         description:
-          'What is being sent at this moment stays as it is. While its destination is disabled it stays `held`, and is sent when that is enabled.',
+          'A delivery that is being sent at this moment stays as it is. While its destination is disabled it stays `held`, and is sent when the destination is enabled.',
         params: DeliveryParams,
         response: { 200: Delivery },
         'x-columns': SHOWN,
@@ -171,7 +171,7 @@ function addRecover(app: App, deps: RecordDeps): void {
         params: ProjectParams,
         body: strict({
           since: moment('Deliveries whose last attempt failed at this time or later.'),
-          destination: filterField('Id of a webhook or distribution, where only its own are meant.'),
+          destination: filterField('Id of a webhook or distribution, to recover only its deliveries.'),
           include: Type.Optional(
             Type.Array(Type.Unsafe<Recoverable>({ type: 'string', enum: RECOVERABLE }), {
               minItems: 1,
@@ -210,13 +210,13 @@ function addReplay(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['events'],
         operationId: 'event.replay',
-        summary: 'Send an event again to those that it was written for',
+        summary: 'Send an event again to the destinations it was made for',
         description:
-          'Also where it was delivered: under the same ids, so that receivers can tell. It goes to the present address of each.',
+          'Delivered or not, with the same ids, so that receivers recognise it. It goes to the current URL of each destination.',
         params: Type.Object({ project_id: IdParam, event_id: IdParam }),
         body: Type.Optional(
           strict({
-            destination: filterField('Id of a webhook or distribution, where only it is meant.'),
+            destination: filterField('Id of a webhook or distribution, to send only there.'),
           }),
         ),
         response: { 200: Replay },

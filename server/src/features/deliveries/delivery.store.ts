@@ -9,17 +9,17 @@ import {
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { LEASE_MS } from './delivery-queue.ts'
 
-/** Topic of the wake-up after deliveries have become due. */
+/** Topic of the notification that deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
 
-/** So that nobody waits long for the one writer of SQLite. */
+/** Small transactions, since SQLite has one writer. */
 const ROWS_PER_BATCH = 500
 
 export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise<void> {
   await tx.write<DeliveryTables>().insertInto('deliveries').values(row).execute()
 }
 
-/** What was held goes out once its destination is enabled, also what would have waited for its next time. In small transactions. */
+/** Makes the deliveries of enabled destinations due, whatever their schedule says, in small transactions. */
 export async function resumeHeld(db: Database): Promise<boolean> {
   const released = await listReleased(db)
   for (const destination of released) {
@@ -60,7 +60,7 @@ async function makeDueBatch(tx: Transaction, { project_id, id }: DestinationRow)
 const isUnclaimed = (eb: ExpressionBuilder<DeliveryTables, 'deliveries'>, now: number) =>
   eb.or([eb('claim_id', 'is', null), eb('next_attempt_at', '>', now + LEASE_MS)])
 
-/** More than this many in one queue are not counted one by one. */
+/** The count of one destination ends here. */
 const MAX_COUNTED = 1_000
 
 export interface Backlog {
@@ -69,7 +69,7 @@ export interface Backlog {
   readonly oldestDueAt: number | null
 }
 
-/** What should have gone out by now; held and cancelled are not due. One seek for each destination and what it counts. */
+/** Counts due deliveries; held and cancelled ones are not due. One index seek per destination, plus the rows it counts. */
 export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
   const row = await reader
     .read<DeliveryTables & DestinationTables>()

@@ -8,7 +8,7 @@ import { ClaimCursor } from './claim-cursor.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
 import type { Claimed, ClaimRequest, Release } from './delivery-queue.ts'
 import { type Capacities, DestinationLimits, NO_CAPACITY } from './destination-limits.ts'
-import { expandShortPayload, payloadBody } from './payload.ts'
+import { payloadBody } from './payload.ts'
 import { type ClaimedDelivery, SendBuffer } from './send-buffer.ts'
 import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { settleAndClaim } from './settle-and-claim.ts'
@@ -316,6 +316,6 @@ function toDeliveries(claimed: Claimed, claimId: string, claimedAt: number): Cla
   return claimed.deliveries.flatMap((row) => {
     const [event, target] = [eventOf.get(row.event_id), targetOf.get(row.destination_id)]
     if (!event || !target) return []
-    return [{ claimId, claimedAt, event, target, delivery: { ...row, ...expandShortPayload(row, event) } }]
+    return [{ claimId, claimedAt, event, target, delivery: row }]
   })
 }

@@ -12,6 +12,7 @@ import { randomBytes } from '../../platform/secrets.ts'
 import { createCampaign } from '../campaigns/index.ts'
 import { EVENT_SCHEMAS, type EventTables, writeEvent } from '../events/index.ts'
 import { createProjectIn } from '../projects/index.ts'
+import type { PublicationTables } from '../publications/index.ts'
 import { createDestination } from '../webhooks/create-destination.ts'
 import { deleteDestination, disableDestination } from '../webhooks/destination-changes.ts'
 import type { DeliveryTables } from './delivery.ts'
@@ -92,7 +93,7 @@ eachEngine((engine) => {
     (await deliveries()).map(({ event_id, destination_id }) => `${event_id} ${destination_id}`).sort()
 
   describe('an event', () => {
-    test('goes once to every destination that existed when it was written, and to none that came later', async () => {
+    test('an event goes once to every destination that existed when it was written, and to no later one', async () => {
       const before = [await subscribe(), await subscribe()]
       const { id } = await happen()
       await subscribe()
@@ -101,7 +102,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual(before.map((one) => `${id} ${one}`).sort())
     })
 
-    test('is told by commits and not by clocks: a destination whose clock ran ahead misses nothing', async () => {
+    test('commits decide and not clocks: a destination created under a fast clock misses no event', async () => {
       const webhook = await subscribe()
       await db.transaction(async (tx) => {
         await sql`update destinations set created_at = ${Date.now() + 3_600_000}`.execute(
@@ -113,7 +114,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([`${id} ${webhook}`])
     })
 
-    test('goes to disabled destinations too, where it is held, and not to deleted ones', async () => {
+    test('an event is held for disabled destinations and not made for deleted ones', async () => {
       const [disabled, deleted] = [await subscribe(), await subscribe()]
       const which = (id: string) => ({ projectId, kind: 'webhook', id, actor: ACTOR }) as const
       await disableDestination(deps(), which(disabled))
@@ -123,7 +124,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([`${id} ${disabled}`])
     })
 
-    test('of a loyalty campaign goes to the distributions of that campaign alone', async () => {
+    test('an event of a campaign goes only to the distributions of that campaign', async () => {
       const other = await newCampaign('Other')
       const ours = await subscribe({ name: 'Ours', campaign_id: campaignId })
       await subscribe({ name: 'Theirs', campaign_id: other })
@@ -133,7 +134,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([`${id} ${ours}`])
     })
 
-    test('never goes to another project', async () => {
+    test('an event never goes to another project', async () => {
       await subscribe()
       const stranger = await db.transaction((tx) =>
         createProjectIn({ random }, tx, { name: 'Stranger', actor: ACTOR }),
@@ -146,7 +147,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([])
     })
 
-    test('is fanned out once, however many workers try at the same moment', async () => {
+    test('an event is fanned out once, however many workers try at the same time', async () => {
       for (let i = 0; i < 3; i++) await subscribe()
       for (let i = 0; i < 30; i++) await happen()
       await Promise.all(Array.from({ length: 6 }, run))
@@ -156,8 +157,8 @@ eachEngine((engine) => {
     })
   })
 
-  describe('the bytes', () => {
-    test('for a webhook hold to the published schema and carry the fields as they were stored', async () => {
+  describe('payloads', () => {
+    test('a webhook payload matches the published schema and carries the stored fields', async () => {
       const webhook = await subscribe()
       const event = await happen()
       await run()
@@ -184,7 +185,7 @@ eachEngine((engine) => {
       expect(payload.data).not.toHaveProperty('publication')
     })
 
-    test('for a distribution come with a publication, which is on record', async () => {
+    test('a distribution payload carries its publication, which is stored', async () => {
       const distribution = await subscribe({ name: 'CRM', campaign_id: campaignId, event_name: 'club.mug' })
       const event = await happen()
       await run()
@@ -201,7 +202,7 @@ eachEngine((engine) => {
         voucher: { id: 'v_1', code: 'CARD-1' },
         vouchers_id: ['v_1'],
       })
-      const [stored] = await db.read<DeliveryTables>().selectFrom('publications').selectAll().execute()
+      const [stored] = await db.read<PublicationTables>().selectFrom('publications').selectAll().execute()
       expect(stored).toMatchObject({
         project_id: projectId,
         id: publication.id,
@@ -213,7 +214,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('for a CAMPAIGN reward publish the voucher that it issued', async () => {
+    test('a distribution payload for a CAMPAIGN reward carries the issued voucher', async () => {
       await subscribe({ name: 'CRM', campaign_id: campaignId })
       const data = redemptionData()
       await happen({

@@ -1,11 +1,11 @@
 import type { EventKind } from '../../contract/event-kinds.ts'
 import type { EventHead, EventRow } from '../events/index.ts'
+import { type Fields, fieldsOf, type PublicationRow } from '../publications/index.ts'
 import { type DestinationRow, eventsOf } from '../webhooks/index.ts'
-import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import type { DeliveryRow } from './delivery.ts'
 import { LEASE_MS, TARGET_COLUMNS, type Target } from './delivery-queue.ts'
 import type { Capacities } from './destination-limits.ts'
 import { makeDelivery } from './make-delivery.ts'
-import { type Fields, fieldsOf } from './publication.ts'
 import type { ClaimedDelivery } from './send-buffer.ts'
 
 /** Limits of one transaction beyond its first event: SQLite has one writer, and everything else waits for it. */

@@ -55,7 +55,7 @@ const made = (previousUntil?: number) =>
   makeDestination(vault, { targetUrl: receiver.url, ...(previousUntil && { previousUntil }) })
 
 function holdsWhatWasSigned(check: Check): void {
-  test('accepts what was sent', async () => {
+  test('accepts a delivery', async () => {
     const destination = made()
     expect(await accepts(check, destination.secret, await sent(destination))).toBe(true)
   })
@@ -90,13 +90,13 @@ describe.each(Object.entries(STANDARD))('%s', (_, { check, checksTime }) => {
   })
 
   if (checksTime)
-    test('rejects what was signed long ago', async () => {
+    test('rejects an old signature', async () => {
       const destination = made()
       const request = await sent(destination, Date.now() - 600_000)
       expect(await accepts(check, destination.secret, request)).toBe(false)
     })
 
-  test('accepts by either secret during a rotation', async () => {
+  test('accepts either secret during a rotation', async () => {
     const destination = made(Date.now() + 60_000)
     const request = await sent(destination)
     expect(await accepts(check, destination.secret, request)).toBe(true)
@@ -108,7 +108,7 @@ describe.each(Object.entries(STANDARD))('%s', (_, { check, checksTime }) => {
 describe.each(Object.entries(PLATFORM))('%s', (_, check) => {
   holdsWhatWasSigned(check)
 
-  test('accepts by the new secret at once in a rotation', async () => {
+  test('accepts the new secret at once during a rotation', async () => {
     const destination = made(Date.now() + 60_000)
     const request = await sent(destination)
     expect(await accepts(check, destination.secret, request)).toBe(true)
@@ -118,7 +118,7 @@ describe.each(Object.entries(PLATFORM))('%s', (_, check) => {
 
 const missing = hasWebhookServer ? '' : ': skipped, since it is not installed (apt-get install -y webhook)'
 describe.skipIf(!hasWebhookServer)(`Debian's webhook server${missing}`, () => {
-  test('accepts what was sent, and rejects a changed byte and a wrong secret', async () => {
+  test('accepts a delivery, and rejects a changed byte and a wrong secret', async () => {
     const owner = made()
     const server = await startWebhookServer(owner.secret)
     const towards = (destination: Made) => ({

@@ -8,7 +8,7 @@ import {
   findDestinationStates,
   type ListReader,
   listAll,
-  listRuns,
+  listRanges,
 } from './delivery-list.store.ts'
 import { findContexts, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import {
@@ -31,11 +31,11 @@ export interface DeliveryFilter {
 }
 
 /** With the destination that its status follows from. */
-type Placed = Omit<ListedDelivery, 'context'>
+type WithDestination = Omit<ListedDelivery, 'context'>
 
 /**
- * Newest first. No way reads past what was not asked for: all of a project come by their time; those of an event are
- * few; any others are merged from the runs of their destinations, each of which is newest first itself.
+ * Newest first, from indexes. All deliveries of a project are read by time, and those of an event are few. Any other list
+ * is merged from one index range per destination and state, each of which is newest first itself.
  */
 export async function listDeliveries(
   reader: ListReader,
@@ -43,7 +43,7 @@ export async function listDeliveries(
   page: Page,
 ): Promise<Rows<ListedDelivery>> {
   refuseFarPages(page)
-  const { rows, total } = await placedDeliveries(reader, filter, page)
+  const { rows, total } = await findDeliveries(reader, filter, page)
   return { rows: await withContexts(reader, filter.projectId, rows), total }
 }
 
@@ -58,14 +58,18 @@ export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedD
 async function withContexts(
   reader: Reader,
   projectId: string,
-  placed: readonly Placed[],
+  found: readonly WithDestination[],
 ): Promise<ListedDelivery[]> {
-  const rows = placed.map(({ row }) => row)
+  const rows = found.map(({ row }) => row)
   const contexts = new Map((await findContexts(reader, projectId, rows)).map((one) => [one.id, one]))
-  return placed.map((one) => ({ ...one, context: contexts.get(one.row.id) }))
+  return found.map((one) => ({ ...one, context: contexts.get(one.row.id) }))
 }
 
-function placedDeliveries(reader: ListReader, filter: DeliveryFilter, page: Page): Promise<Rows<Placed>> {
+function findDeliveries(
+  reader: ListReader,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<Rows<WithDestination>> {
   if (filter.event !== undefined) return listOfEvent(reader, { ...filter, event: filter.event }, page)
   if ((filter.status ?? filter.state ?? filter.destination) === undefined)
     return listAll(reader, filter.projectId, page).then((found) => withStates(reader, filter, found))
@@ -85,7 +89,7 @@ async function withStates(
   reader: Reader,
   { projectId }: DeliveryFilter,
   { rows, total }: Rows<DeliveryHead>,
-): Promise<Rows<Placed>> {
+): Promise<Rows<WithDestination>> {
   const ids = new Set(rows.map((row) => row.destination_id))
   const states = byId(await findDestinationStates(reader, projectId, [...ids]))
   return { rows: rows.map((row) => ({ row, destination: states.get(row.destination_id) })), total }
@@ -93,7 +97,11 @@ async function withStates(
 
 const byId = (states: readonly DestinationState[]) => new Map(states.map((one) => [one.id, one]))
 
-async function listFiltered(reader: ListReader, filter: DeliveryFilter, page: Page): Promise<Rows<Placed>> {
+async function listFiltered(
+  reader: ListReader,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<Rows<WithDestination>> {
   const { projectId, state, destination } = filter
   const status = filter.status ?? (state && 'pending')
   // What is failing is pending.
@@ -109,17 +117,17 @@ async function listFiltered(reader: ListReader, filter: DeliveryFilter, page: Pa
     states: stored ? [stored] : STORED_STATUSES,
     destinationIds: destinations.map(({ id }) => id),
   }
-  const { rows, total } = await listRuns(reader, runs, page)
+  const { rows, total } = await listRanges(reader, runs, page)
   const states = byId(destinations)
   return { rows: rows.map((row) => ({ row, destination: states.get(row.destination_id) })), total }
 }
 
-/** At most one for each destination, so all are read, and the rest is done here. */
+/** An event has at most one delivery per destination, so all are read and filtered here. */
 async function listOfEvent(
   reader: Reader,
   filter: DeliveryFilter & { event: string },
   page: Page,
-): Promise<Rows<Placed>> {
+): Promise<Rows<WithDestination>> {
   const { status, state, destination: to } = filter
   const rows = await listDeliveriesOfEvent(reader, filter.projectId, filter.event)
   const all = await withStates(reader, filter, { rows, total: rows.length })

@@ -1,9 +1,9 @@
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { digestOf, newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import type { EventHead } from '../events/index.ts'
-import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import { type Fields, makePublication, type PublicationRow } from '../publications/index.ts'
+import type { DeliveryRow } from './delivery.ts'
 import { makePayload, type PayloadParts } from './payload.ts'
-import { type Fields, makePublication } from './publication.ts'
 
 interface DeliveryParts {
   readonly event: EventHead
@@ -44,7 +44,6 @@ export function makeDelivery({ event, destination, fields, now }: DeliveryParts)
     claim_id: null,
     created_at: now,
     settled_at: null,
-    first_attempt: null,
   }
   return { delivery, publication }
 }

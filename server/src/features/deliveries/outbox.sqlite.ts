@@ -1,5 +1,6 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import type { DeliveryRow, PublicationRow } from './delivery.ts'
+import type { PublicationRow } from '../publications/index.ts'
+import type { DeliveryRow } from './delivery.ts'
 
 /** The key of a row in the outbox, and the id of its event, which is null where the event was deleted. */
 export interface OutboxRow {
@@ -28,7 +29,7 @@ const insertInto = (table: string, columns: readonly string[]): string =>
   `insert or ignore into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 const INSERT_DELIVERY = insertInto('deliveries', DELIVERY)
 const INSERT_PUBLICATION = insertInto('publications', PUBLICATION)
-const DELETE = 'delete from waiting_events where created_at = ? and project_id = ? and event_id = ?'
+const DELETE = 'delete from outbox where created_at = ? and project_id = ? and event_id = ?'
 
 /** Runs inside the writer's thread, in a transaction of its own. Returns the events that this process relayed. */
 export function run({ prepare }: Pick<ProgramContext, 'prepare'>, input: RelayInput): string[] {

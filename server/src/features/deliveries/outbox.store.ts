@@ -10,6 +10,7 @@ import {
 } from '../../platform/database/index.ts'
 import { sibling } from '../../platform/sibling.ts'
 import type { EventRow, EventTables } from '../events/index.ts'
+import type { PublicationTables } from '../publications/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryTables } from './delivery.ts'
 import { EVENT_COLUMNS } from './delivery-queue.ts'
@@ -81,14 +82,14 @@ async function relayOnSqlite(
 
 /** Rows that another process holds are left out. */
 const lockedRows = ({ from, limit }: OutboxRequest) => sql`(
-    select created_at, project_id, event_id from waiting_events where created_at >= ${from}
+    select created_at, project_id, event_id from outbox where created_at >= ${from}
     order by created_at, project_id, event_id limit ${limit} for update skip locked
   ) o left join lateral (
     select * from events where project_id = o.project_id and ${sql.raw(byKey('o.event_id'))}
   ) e on true`
 
 const unlockedRows = ({ from, limit }: OutboxRequest) => sql`(
-    select created_at, project_id, event_id from waiting_events where created_at >= ${from}
+    select created_at, project_id, event_id from outbox where created_at >= ${from}
     order by created_at, project_id, event_id limit ${limit}
   ) o left join events e on e.project_id = o.project_id and e.id = o.event_id`
 
@@ -172,14 +173,16 @@ function toDelete(rows: readonly OutboxRow[], { events }: FannedOut): OutboxRow[
     }))
 }
 
+type Inserted = Pick<DeliveryTables, 'deliveries'> & PublicationTables
+
 /**
  * Inserts all rows with one parameter: a parameter per value takes longer to build and to parse than to run. A row that
  * exists already has the same id and bytes, and must not fail the batch.
  */
-async function insertAll<Table extends 'deliveries' | 'publications'>(
+async function insertAll<Table extends keyof Inserted>(
   tx: Transaction,
   name: Table,
-  rows: readonly DeliveryTables[Table][],
+  rows: readonly Inserted[Table][],
 ): Promise<void> {
   if (rows.length === 0) return
   const [table, json] = [sql.table(name), JSON.stringify(rows)]
@@ -190,7 +193,7 @@ async function insertAll<Table extends 'deliveries' | 'publications'>(
 /** Finds rows by lists of keys: a join would be planned while the table was empty, and later compare all with all. */
 async function deleteRows(tx: Transaction, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return
-  await sql`delete from waiting_events
+  await sql`delete from outbox
     where created_at = any(${rows.map((row) => row.outbox_created_at)}::bigint[])
       and event_id = any(${rows.map((row) => row.outbox_event_id)}::text[])`.execute(tx.write<EventTables>())
 }

@@ -53,7 +53,7 @@ eachEngine((engine) => {
         await writeEvent({ random }, tx, { ...about, source: { channel: 'API' }, data: { ...data, i } })
     })
   const outboxCount = async () =>
-    (await db.read<EventTables>().selectFrom('waiting_events').select('event_id').execute()).length
+    (await db.read<EventTables>().selectFrom('outbox').select('event_id').execute()).length
   const deliveries = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
 
   /** Relays one batch; returns what was read for it. */
@@ -127,8 +127,8 @@ eachEngine((engine) => {
     const [first] = await deliveries()
     await db.transaction(async (tx) => {
       const { event_id, project_id } = first!
-      const row = { created_at: 1, project_id, event_id, claim_id: null, free_at: 1 }
-      await tx.write<EventTables>().insertInto('waiting_events').values(row).execute()
+      const row = { created_at: 1, project_id, event_id }
+      await tx.write<EventTables>().insertInto('outbox').values(row).execute()
     })
     await relay()
     expect([(await deliveries()).length, await outboxCount()]).toEqual([2, 0])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { wireOf } from '../../contract/event-kinds.ts'
 import type { EventHead } from '../events/index.ts'
-import { expandShortPayload, makePayload, type PayloadParts, payloadBody, payloadOf } from './payload.ts'
+import { makePayload, type PayloadParts, payloadBody, payloadOf } from './payload.ts'
 
 const KIND = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
 const ODD = '"\\\n\u2028\u0001 Zoë 🎁 </script>'
@@ -70,27 +70,6 @@ test.each(CASES)('the bytes are the JSON of these fields, in this order: %s', (_
       },
     }),
   )
-})
-
-test.each(CASES)(
-  'a payload in the short form of earlier versions is restored byte for byte: %s',
-  (_, event, destination) => {
-    const made = makePayload({ deliveryId: 'whs_1', event, destination })
-    const { id, kind: object, target_url, event_name } = destination
-    const short = { head: JSON.stringify(event_name), tail: JSON.stringify({ id, object, target_url }) }
-    expect(expandShortPayload({ id: 'whs_1', ...short }, event)).toEqual(made)
-    expect(expandShortPayload({ id: 'whs_1', ...made }, event)).toEqual(made)
-  },
-)
-
-test('a payload with a publication is whole', () => {
-  const made = makePayload({
-    deliveryId: 'whs_1',
-    event: newEvent(),
-    destination: webhook,
-    publication: '{"a":1}',
-  })
-  expect(expandShortPayload({ id: 'whs_1', ...made }, newEvent())).toEqual(made)
 })
 
 test('the body is the text in UTF-8', () => {

@@ -101,7 +101,7 @@ async function recoverOne(deps: RecordDeps, recovery: Recovery, of: OfDestinatio
   return reopened
 }
 
-/** Looked at again under the lock: what has been sent meanwhile is left alone. */
+/** Checked again under the lock: a delivery may have been sent meanwhile. */
 const isStill: Readonly<Record<Recoverable, (row: DeliveryHead, since: number) => boolean>> = {
   exhausted: ({ status, settled_at }, since) => status === 'exhausted' && (settled_at ?? 0) >= since,
   failing: ({ status, attempts_made }) => status === 'pending' && attempts_made > 0,

@@ -94,7 +94,7 @@ eachEngine((engine) => {
       for (let i = 0; i < times; i++) await writeEvent({ random }, tx, { ...about, source, data })
     })
   const rows = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().orderBy('id').execute()
-  const outbox = () => db.read<EventTables>().selectFrom('waiting_events').select('event_id').execute()
+  const outbox = () => db.read<EventTables>().selectFrom('outbox').select('event_id').execute()
   const attempts = () => db.read<DeliveryTables>().selectFrom('attempts').selectAll().execute()
   const statuses = async () => (await rows()).map(({ status }) => status)
   const claimedCount = async () => (await rows()).filter(({ claim_id }) => claim_id !== null).length

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
 import type { EventTables } from '../events/index.ts'
+import type { PublicationTables } from '../publications/index.ts'
 import type { DeliveryTables } from './delivery.ts'
 
-type Tables = DeliveryTables & EventTables
+type Tables = DeliveryTables & EventTables & PublicationTables
 
 /** One batch of a project's old events, none of which is still in the outbox. */
 export interface RetentionBatch {
@@ -13,15 +14,15 @@ export interface RetentionBatch {
 }
 
 /**
- * Of a delivery `x`: old, also by when it was delivered or given up, and nothing that someone may still get. What is
- * cancelled goes to nobody. The sign keeps the engines from looking for all that is old where a few events are named.
+ * True if the delivery `x` is old, also by the time it was settled, and can no longer be sent. A cancelled one is never sent.
+ * The plus sign keeps the engines from searching by age where a few events are named.
  */
 const isRemovable = (before: number) => sql<boolean>`
   +x.created_at < ${before} and coalesce(x.settled_at, 0) < ${before} and (x.status <> 'pending' or not exists (
     select 1 from destinations d
     where d.project_id = x.project_id and d.id = x.destination_id and d.deleted_at is null))`
 
-/** Of the events those at which there is something to do: read before anything is locked, since most often there is nothing. */
+/** The events that have something to remove. Read before anything is locked, since usually there is nothing. */
 export async function listRemovable(
   reader: Reader,
   { projectId, eventIds, before }: RetentionBatch,
@@ -44,11 +45,11 @@ export async function listRemovable(
   return rows.map(({ id }) => id)
 }
 
-/** Up to `most` deliveries with their attempts; what someone holds at this moment is left for another time. How many. */
+/** Deletes up to `limit` deliveries with their attempts; locked ones are left for the next run. Returns the number. */
 export async function deleteSomeDeliveries(
   tx: Transaction,
   { projectId, eventIds, before }: RetentionBatch,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const old = await tx
     .claim(
@@ -59,7 +60,7 @@ export async function deleteSomeDeliveries(
         .where('x.project_id', '=', projectId)
         .where('x.event_id', 'in', eventIds)
         .where(isRemovable(before))
-        .limit(most),
+        .limit(limit),
     )
     .execute()
   const ids = old.map(({ id }) => id)
@@ -74,7 +75,7 @@ export async function deleteSomeDeliveries(
   return ids.length
 }
 
-/** Events of which no delivery is left, with their publications. */
+/** Deletes the events that have no delivery left, with their publications. */
 export async function deleteEventsAlone(
   tx: Transaction,
   { projectId, eventIds }: RetentionBatch,
@@ -114,16 +115,16 @@ const KEYS = {
 
 export const TABLES = Object.keys(KEYS) as (keyof typeof KEYS)[]
 
-/** At most `most` rows of a project that is gone; how many there were. */
+/** Deletes up to `limit` rows of a deleted project. Returns the number. */
 export async function deleteSomeOfProject(
   tx: Transaction,
   table: keyof typeof KEYS,
-  { projectId, most }: { projectId: string; most: number },
+  { projectId, limit }: { projectId: string; limit: number },
 ): Promise<number> {
   const key = sql.join(KEYS[table].map((name) => sql.ref(name)))
   const { numAffectedRows } = await sql`
     delete from ${sql.table(table)} where project_id = ${projectId}
-      and (${key}) in (select ${key} from ${sql.table(table)} where project_id = ${projectId} limit ${most})`.execute(
+      and (${key}) in (select ${key} from ${sql.table(table)} where project_id = ${projectId} limit ${limit})`.execute(
     tx.write<Tables>(),
   )
   return Number(numAffectedRows)

@@ -10,16 +10,15 @@ import {
   TABLES,
 } from './removal.store.ts'
 
-/** Small enough that nobody waits long for the one writer of SQLite. */
-const ROWS_AT_ONCE = 500
-/** Events that are looked at together. */
-const EVENTS_AT_ONCE = 200
-/** One run ends after this many stretches; the next goes on there, also past what has to stay. */
-const STRETCHES_AT_ONCE = 100
+/** Small transactions, since SQLite has one writer. */
+const ROWS_PER_BATCH = 500
+const EVENTS_PER_BATCH = 200
+/** One run ends after this many batches, and the next continues there, past the deliveries that must stay. */
+const BATCHES_PER_RUN = 100
 
 const DAY_MS = 24 * 60 * 60_000
 
-interface Place {
+interface Position {
   readonly projectId: string
   readonly after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
 }
@@ -27,7 +26,7 @@ interface Place {
 interface Deps {
   readonly db: Database
   readonly days: number
-  readonly stretches?: number
+  readonly batchesPerRun?: number
 }
 
 export interface Retention {
@@ -36,23 +35,23 @@ export interface Retention {
 }
 
 /**
- * Removes old events, deliveries and publications, in small transactions. What is pending or held stays however old it
- * is, and its event with it: it can still be sent.
+ * Removes old events, deliveries and publications, in small transactions. A pending or held delivery stays with its event,
+ * however old it is: it can still be sent.
  */
-export function createRetention({ db, days, stretches = STRETCHES_AT_ONCE }: Deps): Retention {
-  let next: Place | undefined
+export function createRetention({ db, days, batchesPerRun = BATCHES_PER_RUN }: Deps): Retention {
+  let next: Position | undefined
 
   /** Where the next batch starts; undefined at the end. */
-  async function walk(before: number): Promise<Place | undefined> {
-    let walked = 0
+  async function runBatches(before: number): Promise<Position | undefined> {
+    let batches = 0
     for (const projectId of (await listProjectsWithEventsBefore(db, before)).sort()) {
       if (next && projectId < next.projectId) continue
       let after = next?.projectId === projectId ? next.after : undefined
       do {
-        if (walked++ === stretches) return { projectId, after }
-        const events = await listOldEvents(db, { projectId, before, after }, EVENTS_AT_ONCE)
-        await removeStretch(db, { projectId, before, eventIds: events.map(({ id }) => id) })
-        after = events.length === EVENTS_AT_ONCE ? events.at(-1) : undefined
+        if (batches++ === batchesPerRun) return { projectId, after }
+        const events = await listOldEvents(db, { projectId, before, after }, EVENTS_PER_BATCH)
+        await removeBatch(db, { projectId, before, eventIds: events.map(({ id }) => id) })
+        after = events.length === EVENTS_PER_BATCH ? events.at(-1) : undefined
       } while (after)
     }
     return undefined
@@ -60,29 +59,29 @@ export function createRetention({ db, days, stretches = STRETCHES_AT_ONCE }: Dep
 
   return {
     async run(now) {
-      next = await walk(now - days * DAY_MS)
+      next = await runBatches(now - days * DAY_MS)
     },
   }
 }
 
-async function removeStretch(db: Database, stretch: RetentionBatch): Promise<void> {
-  if (stretch.eventIds.length === 0) return
-  const old = { ...stretch, eventIds: await listRemovable(db, stretch) }
+async function removeBatch(db: Database, batch: RetentionBatch): Promise<void> {
+  if (batch.eventIds.length === 0) return
+  const old = { ...batch, eventIds: await listRemovable(db, batch) }
   if (old.eventIds.length === 0) return
   let deleted: number
-  do deleted = await db.transaction((tx) => deleteSomeDeliveries(tx, old, ROWS_AT_ONCE))
-  while (deleted === ROWS_AT_ONCE)
+  do deleted = await db.transaction((tx) => deleteSomeDeliveries(tx, old, ROWS_PER_BATCH))
+  while (deleted === ROWS_PER_BATCH)
   await db.transaction((tx) => deleteEventsAlone(tx, old))
 }
 
-/** Everything of a project that is gone, in small transactions: there may be millions. */
+/** Removes everything of a deleted project, in small transactions: there may be millions of rows. */
 export async function removeDeliveriesOfProject(db: Database, projectId: string): Promise<void> {
   for (const table of TABLES) {
     let deleted: number
     do
       deleted = await db.transaction((tx) =>
-        deleteSomeOfProject(tx, table, { projectId, most: ROWS_AT_ONCE }),
+        deleteSomeOfProject(tx, table, { projectId, limit: ROWS_PER_BATCH }),
       )
-    while (deleted === ROWS_AT_ONCE)
+    while (deleted === ROWS_PER_BATCH)
   }
 }

@@ -35,7 +35,7 @@ export const isInProgress = (
 interface Asked {
   readonly projectId: string
   readonly ids: readonly string[]
-  /** Looked at again under the lock: a delivery may have changed since it was chosen. */
+  /** Checked again under the lock: a delivery may have changed since it was chosen. */
   readonly matches: (row: DeliveryHead) => boolean
 }
 

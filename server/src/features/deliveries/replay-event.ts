@@ -17,7 +17,6 @@ export interface Replay {
   readonly actor: Actor
 }
 
-/** What became of them: the answer, and the note in the audit log. */
 interface Outcome {
   readonly reopened: number
   /** Of these, to destinations that are disabled: sent once those are enabled. */
@@ -27,8 +26,8 @@ interface Outcome {
 }
 
 /**
- * Sends an event again, delivered or not, to those that it was written for: the same ids and bytes, so that receivers
- * know it again. What is under way already is left as it is.
+ * Sends an event again, delivered or not, to the destinations it was made for, with the same ids and bytes, so that receivers
+ * recognise it. Deliveries that are already due or in flight stay as they are.
  */
 export async function replayEvent(deps: RecordDeps, replay: Replay): Promise<Outcome> {
   const rows = await deliveriesOf(deps, replay)

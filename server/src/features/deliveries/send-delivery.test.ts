@@ -41,7 +41,7 @@ const send = (destination: OutgoingDelivery['target'], change: Partial<OutgoingD
   sendDelivery({ sender, vault }, outgoing(destination, change))
 
 describe('what is sent', () => {
-  test('is the exact body with every header that was promised, and no other', async () => {
+  test('a request has the exact body, every promised header and no other', async () => {
     const { row, secret } = made({
       headers: { authorization: 'Bearer of-the-receiver', 'x-tenant': 'seven' },
     })
@@ -68,7 +68,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('is signed anew at every attempt, under the same id', async () => {
+  test('every attempt is signed again, with the same id', async () => {
     const { row } = made()
     await send(row)
     await send(row, { attempt: 2, nowMs: NOW + 60_000 })
@@ -79,7 +79,7 @@ describe('what is sent', () => {
     expect(second!['x-jeton-attempt']).toBe('2')
   })
 
-  test('carries as many signatures as secrets count at the time, whichever way the clock goes', async () => {
+  test('a request carries one signature per valid secret, whichever way the clock goes', async () => {
     const { row } = made({ previousUntil: NOW })
     for (const nowMs of [NOW - 1, NOW - 1, NOW, NOW + 9, NOW - 1, NOW]) await send(row, { nowMs })
     const counts = receiver.received.map(
@@ -88,7 +88,7 @@ describe('what is sent', () => {
     expect(counts).toEqual([2, 2, 1, 1, 2, 1])
   })
 
-  test('is signed by the secret of the time, also where it was another a moment ago', async () => {
+  test('a request is signed with the current secret right after a rotation', async () => {
     const [{ row, secret }, other] = [made(), made()]
     const changed = { ...row, secret: other.row.secret, id: other.row.id }
     for (const destination of [row, changed, row]) await send(destination)
@@ -101,7 +101,7 @@ describe('what is sent', () => {
     ])
   })
 
-  test('carries both signatures while two secrets count, the new one first, and only the new one afterwards', async () => {
+  test('during a rotation a request carries both signatures, the new one first, and afterwards only the new one', async () => {
     const { row, secret, previousSecret } = made({ previousUntil: NOW + 1 })
     await send(row)
     await send(row, { nowMs: NOW + 1 })
@@ -115,7 +115,7 @@ describe('what is sent', () => {
       expect(headers['x-voucherify-signature']).toBe(voucherifySignature(secret, BODY))
   })
 
-  test('is told from real events when it is a test', async () => {
+  test('a test event is marked as a test', async () => {
     await send(made().row, { kind: TEST_EVENT })
     expect(receiver.received[0]!.headers).toMatchObject({
       'x-jeton-event': 'webhook.test',
@@ -124,8 +124,8 @@ describe('what is sent', () => {
   })
 })
 
-describe('an answer', () => {
-  test.each([200, 201, 202, 204, 299])('%i is success', async (status) => {
+describe('responses', () => {
+  test.each([200, 201, 202, 204, 299])('status %i is a success', async (status) => {
     receiver.answer = () => ({ status, body: status === 204 ? '' : 'thanks' })
     expect(await send(made().row)).toEqual({
       durationMs: expect.any(Number),
@@ -137,17 +137,17 @@ describe('an answer', () => {
     })
   })
 
-  test.each([300, 304, 400, 401, 404, 409, 429, 500, 502, 503])('%i is a failure', async (status) => {
+  test.each([300, 304, 400, 401, 404, 409, 429, 500, 502, 503])('status %i is a failure', async (status) => {
     receiver.answer = () => ({ status, body: status === 304 ? '' : 'no' })
     expect(await send(made().row)).toMatchObject({ status, error: `answered ${status}`, outcome: 'failed' })
   })
 
-  test('410 says that nothing more is wanted', async () => {
+  test('status 410 ends the subscription', async () => {
     receiver.answer = () => ({ status: 410, body: 'gone' })
     expect(await send(made().row)).toMatchObject({ status: 410, error: 'answered 410', outcome: 'gone' })
   })
 
-  test('a redirect is a failure in words', async () => {
+  test('a redirect is a failure that the error explains', async () => {
     receiver.answer = () => ({ status: 302, headers: { location: 'https://hooks.example/login?to=x' } })
     expect(await send(made().row)).toMatchObject({
       status: 302,
@@ -156,7 +156,7 @@ describe('an answer', () => {
     })
   })
 
-  test('Retry-After counts with 429 and 503, and with nothing else', async () => {
+  test('Retry-After is read from 429 and 503, and from no other status', async () => {
     const waits = async (status: number, value: string) => {
       receiver.answer = () => ({ status, headers: { 'retry-after': value } })
       return (await send(made().row)).retryAfterMs
@@ -172,7 +172,7 @@ describe('an answer', () => {
     expect(await waits(200, '120')).toBeNull()
   })
 
-  test('that repeats what was sent puts no secret on record', async () => {
+  test('a response that repeats the request stores no secret', async () => {
     const { row, secret } = made({ headers: { authorization: 'Bearer of-the-receiver', 'x-n': '7' } })
     receiver.answer = ({ headers }) => ({
       status: 200,
@@ -186,8 +186,8 @@ describe('an answer', () => {
   })
 })
 
-describe('where nothing can be sent', () => {
-  test('because the guard stands in the way, it is refused and nothing arrives', async () => {
+describe('requests that cannot be sent', () => {
+  test('a private address is blocked and receives nothing', async () => {
     const strict = createSender({ policy: createEgressPolicy([]) })
     const { row: destination } = made()
     const result = await sendDelivery({ sender: strict, vault }, outgoing(destination))
@@ -196,7 +196,7 @@ describe('where nothing can be sent', () => {
     await strict.close()
   })
 
-  test('because nobody listens, it is a failure', async () => {
+  test('a refused connection is a failure', async () => {
     const { row } = made()
     await receiver.close()
     expect(await send(row)).toMatchObject({
@@ -207,7 +207,7 @@ describe('where nothing can be sent', () => {
     })
   })
 
-  test('because the secret cannot be opened, that is said, without the secret, and not held against the receiver', async () => {
+  test('a secret that cannot be decrypted is reported without its value, and does not count as a failure of the receiver', async () => {
     const { row } = made()
     const result = await sendDelivery(
       { sender, vault: createVault(Buffer.alloc(32, 2), randomBytes) },
@@ -219,8 +219,8 @@ describe('where nothing can be sent', () => {
   })
 })
 
-describe('opened secrets', () => {
-  test('are decrypted once while they are cached, and a rotated one counts at once', async () => {
+describe('decrypted secrets', () => {
+  test('a secret is decrypted once while it is cached, and a rotated secret is used at once', async () => {
     let opened = 0
     const open: Vault['open'] = (sealed, place) => {
       opened++
@@ -243,7 +243,7 @@ describe('opened secrets', () => {
     )
   })
 
-  test('do not open in another row because they were opened in theirs', async () => {
+  test('a cached secret does not decrypt in another row', async () => {
     const { row } = made()
     vault = cachingVault(vault, 10)
     expect((await send(row)).outcome).toBe('delivered')

@@ -29,7 +29,7 @@ export interface OutgoingDelivery {
 
 export interface SendResult {
   readonly durationMs: number
-  /** Of the answer; null where there was none. */
+  /** HTTP status; null without a response. */
   readonly status: number | null
   /** First 16 KB. */
   readonly responseBody: string | null

@@ -17,7 +17,7 @@ const fields = {
     }),
   ),
   target_url: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'With `secret`: what the envelope tells of its target.' }),
+    Type.String({ maxLength: 2000, description: 'With `secret`: the target URL in the envelope.' }),
   ),
 }
 
@@ -35,8 +35,8 @@ const signerIn = ({ destination, secret, target_url }: Fields): SigningRequest['
   secret === undefined ? { destinationId: destination! } : { secret, targetUrl: target_url ?? '' }
 
 /**
- * Reading, though it is a POST: nothing is sent, kept or changed, so the audit log has nothing to tell. A body and not a
- * query, since a secret may be in it.
+ * Only reads, although it is a POST: nothing is sent, stored, changed or audited. It takes a body instead of a query,
+ * since a secret may be in it.
  */
 export function signEventRoutes(app: App, deps: { readonly db: Database; readonly vault: Vault }): void {
   app.post(

@@ -6,12 +6,12 @@ import type { Vault } from '../../platform/encryption.ts'
 import { newId } from '../../platform/secrets.ts'
 import { type EventRow, findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
+import { fieldsOf } from '../publications/index.ts'
 import { type DestinationRow, eventsOf, findDestination, openSecrets } from '../webhooks/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 import { findDelivery, listDeliveriesOfEvent } from './delivery-record.store.ts'
 import { deterministicBytes, makeDelivery } from './make-delivery.ts'
-import { expandShortPayload, payloadOf } from './payload.ts'
-import { fieldsOf } from './publication.ts'
+import { payloadOf } from './payload.ts'
 import { ownHeaders } from './send-delivery.ts'
 
 interface Deps {
@@ -61,7 +61,7 @@ interface Signing {
 }
 
 function signed(secrets: readonly string[], { event, delivery, nowMs }: Signing): SignedEvent {
-  const body = payloadOf(expandShortPayload(delivery, event), event.data)
+  const body = payloadOf(delivery, event.data)
   const send = { deliveryId: delivery.id, kind: event.kind, attempt: delivery.attempts_made + 1, nowMs }
   return { headers: ownHeaders(send, secrets, Buffer.from(body)), body }
 }

@@ -32,20 +32,16 @@ export interface EventRow {
   created_at: number
 }
 
-/** That an event waits: gone once its deliveries have been written. */
-export interface WaitingEventRow {
+/** An event whose deliveries are not written yet. */
+export interface OutboxRow {
   created_at: number
   project_id: string
   event_id: string
-  /** Of the worker that sends it, and will write its deliveries. */
-  claim_id: string | null
-  /** From when on anyone may take it: while it is claimed, when the lease ends. */
-  free_at: number
 }
 
 export interface EventTables {
   events: EventRow
-  waiting_events: WaitingEventRow
+  outbox: OutboxRow
 }
 
 /** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
@@ -73,10 +69,10 @@ export async function insertEvent(tx: Transaction, row: EventRow): Promise<void>
   await tx.write<EventTables>().insertInto('events').values(row).execute()
 }
 
-/** It waits to be fanned out. */
+/** Puts an event into the outbox. */
 export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
-  const row = { created_at, project_id, event_id: id, claim_id: null, free_at: created_at }
-  await tx.write<EventTables>().insertInto('waiting_events').values(row).execute()
+  const row = { created_at, project_id, event_id: id }
+  await tx.write<EventTables>().insertInto('outbox').values(row).execute()
   await tx.wake(EVENTS_WRITTEN)
 }
 
@@ -89,15 +85,15 @@ export const findEvent = (reader: Reader, projectId: string, id: string): Promis
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Of an event, for a query of `events`: one row, where it waits. */
-const waitingOf = ({ selectFrom }: ExpressionBuilder<EventTables, 'events'>) =>
-  selectFrom('waiting_events as w')
-    .select('w.event_id')
-    .whereRef('w.created_at', '=', 'events.created_at')
-    .whereRef('w.project_id', '=', 'events.project_id')
-    .whereRef('w.event_id', '=', 'events.id')
+/** The row of an event in the outbox, for a query of `events`. */
+const outboxRowOf = ({ selectFrom }: ExpressionBuilder<EventTables, 'events'>) =>
+  selectFrom('outbox as o')
+    .select('o.event_id')
+    .whereRef('o.created_at', '=', 'events.created_at')
+    .whereRef('o.project_id', '=', 'events.project_id')
+    .whereRef('o.event_id', '=', 'events.id')
 
-export const isWaiting = (eb: ExpressionBuilder<EventTables, 'events'>) => eb.exists(waitingOf(eb))
+export const isInOutbox = (eb: ExpressionBuilder<EventTables, 'events'>) => eb.exists(outboxRowOf(eb))
 
 /** An event, and its own id once more while it waits to be fanned out. */
 export type Shown<Row> = Row & { readonly waiting: string | null }
@@ -111,7 +107,7 @@ export const findShownEvent = (
     .read<EventTables>()
     .selectFrom('events')
     .selectAll()
-    .select((eb) => waitingOf(eb).limit(1).as('waiting'))
+    .select((eb) => outboxRowOf(eb).limit(1).as('waiting'))
     .where('project_id', '=', projectId)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -143,7 +139,7 @@ export async function listEventRows(
     .read<EventTables>()
     .selectFrom('events')
     .select(HEAD)
-    .select((eb) => waitingOf(eb).limit(1).as('waiting'))
+    .select((eb) => outboxRowOf(eb).limit(1).as('waiting'))
     .where('project_id', '=', filter.projectId)
     .where('id', 'in', shown)
     .orderBy(unindexed('created_at'), 'desc')
@@ -156,8 +152,8 @@ export async function listEventRows(
 export async function deleteSomeWaiting(tx: Transaction, projectId: string, most: number): Promise<number> {
   const key = sql`created_at, project_id, event_id`
   const { numAffectedRows } = await sql`
-    delete from waiting_events where (${key}) in
-      (select ${key} from waiting_events where project_id = ${projectId} limit ${most})`.execute(
+    delete from outbox where (${key}) in
+      (select ${key} from outbox where project_id = ${projectId} limit ${most})`.execute(
     tx.write<EventTables>(),
   )
   return Number(numAffectedRows)

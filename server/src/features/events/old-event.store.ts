@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/database/index.ts'
 import type { ProjectTables } from '../projects/index.ts'
-import { type EventRow, type EventTables, isWaiting } from './event.store.ts'
+import { type EventRow, type EventTables, isInOutbox } from './event.store.ts'
 
 /** One seek for each project: its oldest event, whether it may go or not. */
 export async function listProjectsWithEventsBefore(reader: Reader, before: number): Promise<string[]> {
@@ -40,7 +40,7 @@ export const listOldEvents = (
     .select(['created_at', 'id'])
     .where('project_id', '=', projectId)
     .where('created_at', '<', before)
-    .where((eb) => eb.not(isWaiting(eb)))
+    .where((eb) => eb.not(isInOutbox(eb)))
     .$if(after !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after!.created_at, after!.id))),
     )

@@ -9,7 +9,7 @@ export async function listOutboxEventIds(
 ): Promise<string[]> {
   const rows = await reader
     .read<EventTables>()
-    .selectFrom('waiting_events')
+    .selectFrom('outbox')
     .select('event_id')
     .where('project_id', '=', projectId)
     .limit(limit)

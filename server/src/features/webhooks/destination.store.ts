@@ -238,10 +238,10 @@ export async function forgetSkips(tx: Transaction): Promise<void> {
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('waiting_events')
-            .select('waiting_events.event_id')
-            .whereRef('waiting_events.project_id', '=', 'destinations.project_id')
-            .where(sql<boolean>`waiting_events.created_at < destinations.created_at + ${sql.lit(HOUR_MS)}`),
+          selectFrom('outbox')
+            .select('outbox.event_id')
+            .whereRef('outbox.project_id', '=', 'destinations.project_id')
+            .where(sql<boolean>`outbox.created_at < destinations.created_at + ${sql.lit(HOUR_MS)}`),
         ),
       ),
     )

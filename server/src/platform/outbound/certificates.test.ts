@@ -45,7 +45,7 @@ test('a receiver with a good certificate is reached, and its connection used aga
   expect(receiver.connections()).toBe(1)
 })
 
-test('whoever takes over a name needs a good certificate too: a name that was trusted before is not trusted for ever', async () => {
+test('a name that had a valid certificate before still needs one on every new connection', async () => {
   const receiver = await startRawReceiver({
     certificate: authority.issue({ names }),
     onRequest: (socket) => socket.end(answerOf('200 OK', 'ok', 'connection: close\r\n')),
@@ -122,7 +122,7 @@ test.each([
   expect(receiver.received()).toBe('')
 })
 
-test('a receiver that speaks plain http where https is asked for', async () => {
+test('a receiver that speaks plain HTTP on an HTTPS port is reported as such', async () => {
   const server = createServer((_, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { error } = await post((server.address() as AddressInfo).port)
@@ -130,7 +130,7 @@ test('a receiver that speaks plain http where https is asked for', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('a receiver that closes, or says nothing, while TLS begins', async () => {
+test('a receiver that closes or stays silent during the TLS handshake is reported as such', async () => {
   const closing = await startRawReceiver({
     onConnection: (socket) => socket.once('data', () => socket.end()),
   })

@@ -99,7 +99,7 @@ describe.each(['http', 'https'])('by %s', (protocol) => {
     await expectRefused(answer, `hooks.example resolves to ${address}, ${why}`)
   })
 
-  test('a name that resolves to such addresses only is not reached, however many there are', async () => {
+  test('a name that resolves only to private addresses is not reached, however many there are', async () => {
     const resolve = leadingTo('10.0.0.4', '127.0.0.1', '::1', '0.0.0.0')
     const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve })
     await expectRefused(answer, 'hooks.example resolves to 10.0.0.4, a private address')
@@ -122,12 +122,12 @@ test.each(SPELLINGS)('%s is not reached', async (host) => {
   await expectRefused(post(`http://${host}:${here.port}/`), '127.0.0.1 is on this machine')
 })
 
-test('localhost, by the look-up of the system, is not reached', async () => {
+test('localhost, resolved by the system, is not reached', async () => {
   const words = /^localhost resolves to (127\.0\.0\.1|::1), on this machine$/
   await expectRefused(post(`http://localhost:${here.port}/`), words)
 })
 
-test('plain http goes only to what is listed, also by a name', async () => {
+test('plain HTTP reaches only listed addresses, also by name', async () => {
   const words = 'is reached by plain http, which goes only to what JETON_WEBHOOK_ALLOW lists'
   const elsewhere = { allow: ['127.0.0.0/8'] }
   await expectRefused(post('http://8.8.8.8/', elsewhere), `8.8.8.8 ${words}`)
@@ -135,7 +135,7 @@ test('plain http goes only to what is listed, also by a name', async () => {
   await expectRefused(named, `hooks.example ${words}`)
 })
 
-describe('what is allowed is reached', () => {
+describe('allowed addresses are reached', () => {
   const six = HAS_IPV6 ? ['[::1]', '[::ffff:127.0.0.1]'] : []
   test.each(['127.0.0.1', ...six, 'localhost', ...SPELLINGS])('%s', async (host) => {
     const url = `http://${host}:${here.port}/`
@@ -143,7 +143,7 @@ describe('what is allowed is reached', () => {
     expect(answer).toMatchObject({ status: 200, body: 'reached', error: null, isBlocked: false })
   })
 
-  test('and of several addresses of a name only that', async () => {
+  test('of several addresses of a name only the allowed one is reached', async () => {
     const allow = ['127.0.0.2']
     const resolve = leadingTo('127.0.0.1', '::1', '127.0.0.2', '10.0.0.4')
     const before = here.reachedAt.length
@@ -153,8 +153,8 @@ describe('what is allowed is reached', () => {
   })
 })
 
-describe('a name that changes its answer', () => {
-  test('is connected to where its judged answer led, or not at all', async () => {
+describe('DNS rebinding', () => {
+  test('a connection goes to the address that was checked, or is not made', async () => {
     let asked = 0
     // The first answer is allowed, the next is not, and so on: whoever looked up twice would be led astray.
     const resolve: ResolveHost = async () => addresses(asked++ % 2 === 0 ? '127.0.0.2' : '127.0.0.1')

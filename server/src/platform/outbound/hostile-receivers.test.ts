@@ -58,7 +58,7 @@ function flood(socket: Socket, next: () => string | Buffer): void {
 const says = (text: string | Buffer) => (socket: Socket) => void socket.write(text)
 const saysAndCloses = (text: string | Buffer) => (socket: Socket) => void socket.end(text)
 
-describe('a receiver that does not come to an end is left at the deadline', () => {
+describe('a receiver that never finishes is abandoned at the deadline', () => {
   const drip = (start: string, drop: string) => (socket: Socket) => {
     socket.write(start)
     const timer = setInterval(() => socket.write(drop), 20)
@@ -90,15 +90,18 @@ describe('a receiver that does not come to an end is left at the deadline', () =
       /^answered 200 but did not finish within 3 s/,
     ],
   ]
-  test.concurrent.each(cases)('%s', async (_, receiver, words) => {
-    await meet(hasty, receiver, async (met) => {
-      expect(met.answer).toMatchObject({ error: expect.stringMatching(words), isBlocked: false })
-      expect(met.answer.durationMs).toBeGreaterThanOrEqual(DEADLINE_MS - 10)
-      await isClosed(met)
-    })
-  })
+  test.concurrent.each(cases)(
+    'a receiver that %s is abandoned at the deadline',
+    async (_, receiver, words) => {
+      await meet(hasty, receiver, async (met) => {
+        expect(met.answer).toMatchObject({ error: expect.stringMatching(words), isBlocked: false })
+        expect(met.answer.durationMs).toBeGreaterThanOrEqual(DEADLINE_MS - 10)
+        await isClosed(met)
+      })
+    },
+  )
 
-  test.concurrent('does not even read what it is sent', async () => {
+  test.concurrent('a receiver that never reads the request is abandoned at the deadline', async () => {
     const receiver = await startRawReceiver({ onConnection: (socket) => socket.pause() })
     const body = Buffer.alloc(30_000_000, 32)
     const { error } = await hasty.send({ url: `http://127.0.0.1:${receiver.port}/`, headers: {}, body })
@@ -106,7 +109,7 @@ describe('a receiver that does not come to an end is left at the deadline', () =
     await receiver.close()
   })
 
-  test.concurrent('has a name that nobody answers for', async () => {
+  test.concurrent('a name that DNS never answers is abandoned at the deadline', async () => {
     const lost = createSender({ policy, deadlineMs: 100, resolve: () => new Promise(() => undefined) })
     const { error } = await lost.send({ url: 'https://hooks.example/', headers: {}, body: Buffer.from('{}') })
     expect(error).toBe('no connection within 0.1 s')
@@ -114,11 +117,11 @@ describe('a receiver that does not come to an end is left at the deadline', () =
   })
 })
 
-describe('a receiver that says too much is cut short', () => {
+describe('a response that is too long is cut', () => {
   /** What the system buffers between two sockets, and more: an answer of which all is taken would be endless. */
   const BUFFERED_AT_MOST = 32_000_000
 
-  test('an endless answer: its first 16 KB are kept, and the connection is closed', async () => {
+  test('of an endless body the first 16 KB are kept, and the connection is closed', async () => {
     let receiving: Socket | undefined
     const endless = (socket: Socket) => {
       receiving = socket
@@ -132,7 +135,7 @@ describe('a receiver that says too much is cut short', () => {
     })
   })
 
-  test('an endless answer in chunks of a byte', async () => {
+  test('an endless body in chunks of one byte is cut', async () => {
     const endless = (socket: Socket) => {
       socket.write('HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n')
       flood(socket, () => '1\r\ny\r\n'.repeat(1000))
@@ -143,7 +146,7 @@ describe('a receiver that says too much is cut short', () => {
     })
   })
 
-  test('two hundred answers that never end take little memory together', async () => {
+  test('two hundred endless responses take little memory together', async () => {
     const receiver = await startRawReceiver({
       onRequest: (socket) => {
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
@@ -159,7 +162,7 @@ describe('a receiver that says too much is cut short', () => {
     await receiver.close()
   })
 
-  test('a cut goes through no character, and a NUL is not kept', async () => {
+  test('a cut never splits a character, and NUL is replaced', async () => {
     const text = `a\0${'é'.repeat(MAX_BODY_BYTES)}`
     await meet(sender, says(answerOf('200 OK', text)), ({ answer }) => {
       expect(answer.body).toBe(`a\ufffd${'é'.repeat(MAX_BODY_BYTES / 2 - 1)}`)
@@ -172,8 +175,8 @@ describe('a receiver that says too much is cut short', () => {
   test.each([
     ['many headers', (n: number) => `x-${n}: ${'y'.repeat(1000)}\r\n`],
     ['many tiny headers', () => 'a:\r\n'.repeat(1000)],
-    ['one endless header', () => 'y'.repeat(1000)],
-  ])('%s', async (_, next) => {
+    ['headers of endless length', () => 'y'.repeat(1000)],
+  ])('%s beyond 16 KB end the request', async (_, next) => {
     const endless = (socket: Socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx:y')
       let n = 0
@@ -185,7 +188,7 @@ describe('a receiver that says too much is cut short', () => {
     })
   })
 
-  test('answers that are announced again and again', async () => {
+  test('endless informational responses end the request', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(10)
     const endless = (socket: Socket) => flood(socket, () => hints)
     await meet(sender, endless, async (met) => {
@@ -195,7 +198,7 @@ describe('a receiver that says too much is cut short', () => {
     })
   })
 
-  test('endless trailers', async () => {
+  test('endless trailers end the request', async () => {
     const endless = (socket: Socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n')
       flood(socket, () => `x: ${'y'.repeat(1000)}\r\n`)
@@ -208,8 +211,8 @@ describe('a receiver that says too much is cut short', () => {
 
   test.each([
     ['chunk extensions', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 200],
-    ['blank lines before an answer', '\r\n', null],
-  ])('endless %s: no more than 1 MB of an answer is read', async (_, start, status) => {
+    ['blank lines before a response', '\r\n', null],
+  ])('endless %s: at most 1 MB of a response is read', async (_, start, status) => {
     let receiving: Socket | undefined
     const endless = (socket: Socket) => {
       receiving = socket
@@ -223,7 +226,7 @@ describe('a receiver that says too much is cut short', () => {
     })
   })
 
-  test('a compressed bomb stays packed: compression is neither asked for nor undone', async () => {
+  test('compression is neither requested nor undone, so a compressed bomb stays compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000, 'boom'))
     const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
     await meet(sender, says(Buffer.concat([Buffer.from(head), bomb])), ({ answer, receiver }) => {
@@ -235,7 +238,7 @@ describe('a receiver that says too much is cut short', () => {
   })
 })
 
-describe('a receiver that breaks off', () => {
+describe('a response that ends early', () => {
   const NO_ANSWER = 'closed the connection without an answer'
   test.each([
     ['before a word', (socket: Socket) => socket.destroy(), null, NO_ANSWER],
@@ -271,12 +274,12 @@ describe('a receiver that breaks off', () => {
     )
   })
 
-  test('and what came until then is kept', async () => {
+  test('the part of a body that arrived before the end is kept', async () => {
     const abrupt = saysAndCloses('HTTP/1.1 200 OK\r\ncontent-length: 120\r\n\r\nabc')
     await meet(sender, abrupt, ({ answer }) => expect(answer.body).toBe('abc'))
   })
 
-  test('without having listened', async () => {
+  test('a receiver that closes without reading the request is reported as such', async () => {
     const receiver = await startRawReceiver({})
     await receiver.close()
     const url = `http://127.0.0.1:${receiver.port}/`
@@ -285,7 +288,7 @@ describe('a receiver that breaks off', () => {
   })
 })
 
-describe('a receiver that speaks no HTTP', () => {
+describe('responses that are not HTTP', () => {
   test.each([
     ['SSH-2.0-OpenSSH_9.2p1\r\n', null, /^answered with something that is not HTTP( \(.+\))?$/],
     ['\0\0\0\0', null, /^answered with something that is not HTTP/],
@@ -324,7 +327,7 @@ describe('a receiver that speaks no HTTP', () => {
   })
 })
 
-describe('an answer that is odd and yet an answer', () => {
+describe('unusual but valid responses', () => {
   // undici closes the connection at a 100 Continue that no Expect header asked for (RFC 9110 §15.2 wants it ignored).
   test.fails('an unsolicited 100 Continue is skipped', async () => {
     const receiver = says(`HTTP/1.1 100 Continue\r\n\r\n${answerOf('200 OK', 'ok')}`)
@@ -370,7 +373,7 @@ describe('an answer that is odd and yet an answer', () => {
     await meet(sender, receiver, ({ answer }) => expect(answer).toMatchObject({ status, body, error: null }))
   })
 
-  test('what a receiver says without having been asked is no answer to the next send', async () => {
+  test('an unsolicited response does not count for the next request', async () => {
     const chatty = says(answerOf('200 OK', 'first') + answerOf('500 Oh', 'unasked'))
     const receiver = await startRawReceiver({ onRequest: chatty })
     const url = `http://127.0.0.1:${receiver.port}/`
@@ -381,7 +384,7 @@ describe('an answer that is odd and yet an answer', () => {
     await receiver.close()
   })
 
-  test('nor where it is said over TLS, in a piece of its own', async () => {
+  test('an unsolicited response over TLS does not count for the next request', async () => {
     const authority = makeAuthority()
     const receiver = await startRawReceiver({
       certificate: authority.issue({ names: ['hooks.example'] }),
@@ -402,7 +405,7 @@ describe('an answer that is odd and yet an answer', () => {
     await Promise.all([secure.close(), receiver.close()])
   })
 
-  test('who answers before it has listened gets no more over that connection', async () => {
+  test('a connection on which the response came before the request was sent is not used again', async () => {
     const receiver = await startRawReceiver({
       onConnection(socket) {
         socket.pause()

@@ -103,7 +103,7 @@ function refusalOf(url: string, ...allow: string[]): string {
   return 'taken'
 }
 
-describe('a target address that is taken', () => {
+describe('target URLs that are accepted', () => {
   test.each([
     'https://hooks.example.com',
     'https://hooks.example.com/path?token=1',
@@ -139,7 +139,7 @@ describe('a target address that is taken', () => {
   ])('%s where %s is allowed', (url, allow) => expect(refusalOf(url, allow)).toBe('taken'))
 })
 
-describe('a target address that can never be sent to is refused with the way out', () => {
+describe('target URLs that are refused with a remedy', () => {
   test.each([
     [
       'http://localhost:3000/x',
@@ -182,24 +182,24 @@ describe('a target address that can never be sent to is refused with the way out
     expect(said).toContain(wayOut)
   })
 
-  test('on this machine with the command that brings events there', () => {
+  test('a target on this machine is refused with the command that forwards events to it', () => {
     expect(refusalOf('http://localhost:3000/x')).toContain('jeton listen --forward-to localhost:3000. ')
     expect(refusalOf('https://127.1:8443/x')).toContain('jeton listen --forward-to https://127.0.0.1:8443. ')
     expect(refusalOf('https://10.0.0.4/x')).not.toContain('jeton listen')
   })
 
-  test('and stays refused where only something else is allowed', () => {
+  test('a private target stays refused when only another range is allowed', () => {
     expect(refusalOf('https://10.0.0.4/', '192.168.0.0/16')).toContain('a private address')
     expect(refusalOf('http://localhost/', '10.0.0.0/8')).toContain('on this machine')
     expect(refusalOf('http://8.8.8.8/', '127.0.0.0/8')).toContain('plain http')
   })
 
-  test('without repeating its path, which may hold a secret', () => {
+  test('a refusal never repeats the path of the target, which may hold a secret', () => {
     expect(refusalOf('https://10.0.0.4/a-token-in-the-path?and=one')).not.toContain('token')
   })
 })
 
-describe('what is no address of a receiver is refused', () => {
+describe('text that is no target URL is refused', () => {
   test.each([
     ['', 'must be a web address'],
     ['hooks.example.com', 'must be a web address'],

@@ -25,11 +25,11 @@ test.each([
   for (const { address, family } of found) expect(family).toBe(address.includes(':') ? 6 : 4)
 })
 
-test('a name whose servers never answer is given up, and the system is not asked for it', async () => {
+test('a name whose servers never answer fails, and the system resolver is not asked', async () => {
   await expect(find('silent.example')).rejects.toMatchObject({ code: 'ETIMEOUT' })
 })
 
-test('a name that DNS does not know is asked of the system', async () => {
+test('a name that DNS does not know is resolved by the system', async () => {
   // This server says that there is none, so whatever comes, comes from the system: most likely that there is none.
   const told = await find('nothing.invalid').then(
     () => 'found',
@@ -49,7 +49,7 @@ test.each(['localhost', 'app.localhost'])(
   },
 )
 
-test('those who ask at the same time share one look-up, and its failure; who comes later asks anew', async () => {
+test('concurrent lookups of a name share one query and its failure, and later ones query again', async () => {
   let asked = 0
   const shared = coalesced(async (name) => {
     asked++

@@ -37,7 +37,7 @@ const content = answerOf('200 OK', 'ok')
 const becomesIdle = () => sleep(10)
 
 describe('what is sent', () => {
-  test('is a POST of the exact bytes, by HTTP/1.1, with the headers handed in and nothing that was not asked for', async () => {
+  test('a request is an HTTP/1.1 POST of the exact bytes with the given headers and no others', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const sender = newSender({ userAgent: 'Jeton/1.2.3' })
     const body = '{"name":"Zoë 🎁","n":1.0}'
@@ -57,8 +57,8 @@ describe('what is sent', () => {
   })
 })
 
-describe('many at once', () => {
-  test('arrive each as they were, long and short, over connections and in memory that are used again', async () => {
+describe('concurrent requests', () => {
+  test('concurrent requests of all lengths arrive unchanged over reused connections', async () => {
     const seen: string[] = []
     const server = createServer(async (request, response) => {
       const body = await text(request)
@@ -85,7 +85,7 @@ describe('many at once', () => {
   })
 })
 
-describe('a header that would be another, or say where the request ends', () => {
+describe('header injection', () => {
   test.each([
     { 'a\r\nevil': '1' },
     { 'a\u010aevil': '1' },
@@ -94,7 +94,7 @@ describe('a header that would be another, or say where the request ends', () => 
     { a: '1\u010aevil: 2' },
     { 'content-length': '1' },
     { 'Transfer-Encoding': 'chunked' },
-  ])('%j is not sent', async (headers) => {
+  ])('the headers %j are not sent', async (headers) => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const outcome = await newSender().send({
       url: urlOf(at),
@@ -107,7 +107,7 @@ describe('a header that would be another, or say where the request ends', () => 
 })
 
 describe('connections', () => {
-  test('are used again, one send at a time on each', async () => {
+  test('connections are reused, for one request at a time', async () => {
     const at = await receiver({ onRequest: (socket) => setImmediate(() => socket.write(content)) })
     const sender = newSender()
     const many = async () => {
@@ -118,7 +118,7 @@ describe('connections', () => {
     expect(at.connections()).toBeLessThanOrEqual(16)
   })
 
-  test('are closed when the receiver says so, and idle ones soon by themselves', async () => {
+  test('connections are closed when the receiver asks for it', async () => {
     const hints = ['connection: close\r\n', 'keep-alive: timeout=2\r\n']
     for (const hint of hints) {
       const at = await receiver({ onRequest: (socket) => socket.write(answerOf('200 OK', 'ok', hint)) })
@@ -127,7 +127,7 @@ describe('connections', () => {
     }
   })
 
-  test('are renewed after five minutes, so that a DNS change takes effect', async () => {
+  test('connections are renewed after five minutes, so that a DNS change takes effect', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const sender = newSender()
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -143,7 +143,7 @@ describe('connections', () => {
     expect(at.connections()).toBe(2)
   })
 
-  test('that are idle for 4 s are closed, since the receiver may be closing them', async () => {
+  test('connections idle for 4 s are closed, since the receiver may be closing them', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     await post(newSender(), urlOf(at))
     const idleAt = performance.now()
@@ -151,7 +151,7 @@ describe('connections', () => {
     expect(performance.now() - idleAt).toBeGreaterThan(3_000)
   })
 
-  test('beyond 2,000 are closed after one request', async () => {
+  test('connections beyond 2,000 are closed after one request', async () => {
     const at = await receiver({ onRequest: (socket) => setImmediate(() => socket.write(content)) })
     const sender = newSender({ maxOpenConnections: 5 })
     await Promise.all(Array.from({ length: 20 }, () => post(sender, urlOf(at))))
@@ -170,7 +170,7 @@ describe('connections', () => {
     })
   }
 
-  test('that the receiver closed just when they were used again cost a second connection, not the send', async () => {
+  test('a request on a reused connection that the receiver closed is sent again on a new one', async () => {
     const at = await closingOnReuse(2)
     const sender = newSender()
     expect(await post(sender, urlOf(at))).toMatchObject({ status: 200 })
@@ -180,7 +180,7 @@ describe('connections', () => {
     expect(at.received().split('{"second":true}')).toHaveLength(3)
   })
 
-  test('are tried twice at most, and fresh ones once', async () => {
+  test('a request is sent at most twice, and once on a new connection', async () => {
     const at = await closingOnReuse(1)
     const sender = newSender()
     await post(sender, urlOf(at))
@@ -192,7 +192,7 @@ describe('connections', () => {
     expect(at.connections()).toBe(3)
   })
 
-  test('of a receiver that began to answer are not tried again', async () => {
+  test('a request is not sent again after the response began', async () => {
     let requests = 0
     const at = await receiver({
       onRequest: (socket) => (++requests === 1 ? socket.write(content) : socket.end('HTTP/1.1 20')),
@@ -225,7 +225,7 @@ test('a pool is dropped when its target has no connection left, also after an ab
   await pools.destroy()
 })
 
-describe('a name', () => {
+describe('name resolution', () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error('10.9.8.7'), { code }))
 
   test.each([
@@ -233,12 +233,12 @@ describe('a name', () => {
     ['EAI_AGAIN', 'the name hooks.example could not be looked up'],
     ['EAI_FAIL', 'the name hooks.example could not be looked up'],
     ['ETIMEOUT', 'the name hooks.example could not be looked up: its name servers do not answer'],
-  ])('that is answered with %s', async (code, error) => {
+  ])('%s is reported in words without the address', async (code, error) => {
     const answer = await post(newSender({ resolve: failing(code) }), 'https://hooks.example/a?b=c')
     expect(answer).toMatchObject({ status: null, body: null, error, isBlocked: false })
   })
 
-  test('that many ask for at once is looked up once', async () => {
+  test('concurrent requests to a name resolve it once', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     let asked = 0
     const resolve = async () => {
@@ -251,14 +251,14 @@ describe('a name', () => {
     expect([asked, at.connections()]).toEqual([1, 20])
   })
 
-  test('with several addresses is reached by one that answers', async () => {
+  test('of several addresses the one that answers is used', async () => {
     const at = await receiver({ host: '127.0.0.2', onRequest: (socket) => socket.write(content) })
     const resolve = async () => ['127.0.0.3', '127.0.0.2'].map((address) => ({ address, family: 4 }))
     const answer = await post(newSender({ resolve }), `http://hooks.example:${at.port}/`)
     expect(answer).toMatchObject({ status: 200, error: null })
   })
 
-  test('none of whose addresses answers is told without them', async () => {
+  test('when no address answers the error does not name them', async () => {
     const at = await startRawReceiver({})
     await at.close()
     const resolve = async () => ['127.0.0.3', '127.0.0.2'].map((address) => ({ address, family: 4 }))
@@ -267,10 +267,10 @@ describe('a name', () => {
   })
 })
 
-describe('a send that is given up', () => {
+describe('aborted requests', () => {
   const stopped = 'stopped before an answer came, since Jeton was stopping'
 
-  test('by its signal ends at once, and so does its connection', async () => {
+  test('an abort signal ends a request and its connection at once', async () => {
     const giveUp = new AbortController()
     const at = await receiver({ onRequest: () => giveUp.abort() })
     const sends = Array.from({ length: 30 }, () => post(newSender(), urlOf(at), '{}', giveUp.signal))
@@ -280,7 +280,7 @@ describe('a send that is given up', () => {
     expect(await post(newSender(), urlOf(at), '{}', giveUp.signal)).toMatchObject({ error: stopped })
   })
 
-  test('by the end of the sender ends at once, and nothing is sent afterwards', async () => {
+  test('closing the sender ends requests at once, and nothing is sent afterwards', async () => {
     const sender = newSender()
     const at = await receiver({ onRequest: () => void sender.close() })
     expect(await post(sender, urlOf(at))).toMatchObject({ status: null, error: stopped })
@@ -289,7 +289,7 @@ describe('a send that is given up', () => {
     expect(at.connections()).toBe(1)
   })
 
-  test('while it connects never reaches the receiver', async () => {
+  test('a request aborted while connecting never reaches the receiver', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     let found: (list: { address: string; family: number }[]) => void = () => undefined
     const sender = newSender({ resolve: () => new Promise((answer) => (found = answer)), deadlineMs: 100 })
@@ -303,7 +303,7 @@ describe('a send that is given up', () => {
   })
 })
 
-describe('a connection that was idle', () => {
+describe('idle connections', () => {
   /** What happens to it just when it is used again, before anything is written; how often the request then came. */
   async function usedWhen(happens: (socket: Socket) => unknown) {
     let idle: Socket | undefined
@@ -327,23 +327,23 @@ describe('a connection that was idle', () => {
 
   const well = { answer: { status: 200, body: 'ok', error: null }, times: 1, connections: 2 }
 
-  test('and is closed meanwhile costs a connection and nothing else', async () => {
+  test('an idle connection that was closed costs only a new connection', async () => {
     expect(await usedWhen((socket) => socket.end())).toMatchObject(well)
     expect(await usedWhen((socket) => socket.resetAndDestroy())).toMatchObject(well)
   })
 
-  test('and says something before it was asked has not answered', async () => {
+  test('bytes on an idle connection are no response', async () => {
     expect(await usedWhen((socket) => socket.write(answerOf('408 Request Timeout', 'late')))).toMatchObject(
       well,
     )
     expect(await usedWhen((socket) => socket.end(answerOf('200 OK', 'never')))).toMatchObject(well)
   })
 
-  test('is used again for one request after the other', async () => {
+  test('an idle connection serves one request after the other', async () => {
     expect(await usedWhen(() => undefined)).toMatchObject({ ...well, connections: 1 })
   })
 
-  test('and is to be used when everything is given up sends nothing', async () => {
+  test('an idle connection sends nothing once the sender is closed', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const sender = newSender()
     await post(sender, urlOf(at), '{"first":1}')

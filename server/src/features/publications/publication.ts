@@ -2,7 +2,22 @@ import { ID_PREFIX } from '../../contract/ids.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { newTimedId, type RandomBytes } from '../../platform/secrets.ts'
 import type { EventHead } from '../events/index.ts'
-import type { PublicationRow } from './delivery.ts'
+
+/** The notification that a distribution sent to a customer. */
+export interface PublicationRow {
+  project_id: string
+  id: string
+  event_id: string
+  distribution_id: string
+  customer_id: string | null
+  /** JSON, as it was sent. */
+  data: string
+  created_at: number
+}
+
+export interface PublicationTables {
+  publications: PublicationRow
+}
 
 interface Customer {
   readonly id: string

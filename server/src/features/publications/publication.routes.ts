@@ -12,8 +12,8 @@ import {
   pageOf,
   shownAs,
 } from '../../platform/http/index.ts'
-import type { PublicationRow } from './delivery.ts'
 import { findPublication, listPublicationRows } from './publication.store.ts'
+import type { PublicationRow } from './publication.ts'
 
 const Publication = Type.Object({
   id: Type.String(),

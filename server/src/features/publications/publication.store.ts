@@ -1,6 +1,6 @@
 import { countUpTo, type Reader, unindexed } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
-import type { DeliveryTables, PublicationRow } from './delivery.ts'
+import type { PublicationRow, PublicationTables } from './publication.ts'
 
 export const findPublication = (
   reader: Reader,
@@ -8,7 +8,7 @@ export const findPublication = (
   id: string,
 ): Promise<PublicationRow | undefined> =>
   reader
-    .read<DeliveryTables>()
+    .read<PublicationTables>()
     .selectFrom('publications')
     .selectAll()
     .where('project_id', '=', projectId)
@@ -21,7 +21,7 @@ export async function listPublicationRows(
   projectId: string,
   { page, customer }: { page: Page; customer?: string | undefined },
 ): Promise<Rows<PublicationRow>> {
-  let query = reader.read<DeliveryTables>().selectFrom('publications').where('project_id', '=', projectId)
+  let query = reader.read<PublicationTables>().selectFrom('publications').where('project_id', '=', projectId)
   if (customer !== undefined) query = query.where('customer_id', '=', customer)
   const shown = query
     .select('id')
@@ -30,7 +30,7 @@ export async function listPublicationRows(
     .limit(page.limit + 1)
     .offset(page.offset)
   const rows = await reader
-    .read<DeliveryTables>()
+    .read<PublicationTables>()
     .selectFrom('publications')
     .selectAll()
     .where('project_id', '=', projectId)
