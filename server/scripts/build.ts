@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const server = fileURLToPath(new URL('..', import.meta.url))
-const copied = ['README.md', 'LICENSE', 'docs/guides']
+const copied = ['README.md', 'LICENSE', 'docs']
 
 for (const made of ['dist', 'docs', ...copied]) rmSync(join(server, made), { recursive: true, force: true })
 if (!process.argv.includes('--clean')) {

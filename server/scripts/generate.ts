@@ -4,11 +4,13 @@ import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'
 import { documentSettings } from '../src/platform/config/index.ts'
 import { describeApi } from './describe-api.ts'
 import { documentErrors } from './document-errors.ts'
+import { documentScopes } from './document-scopes.ts'
 
 const root = new URL('../../', import.meta.url)
 const generated: Record<string, string> = {
-  'docs/configuration.md': documentSettings(),
-  'docs/errors.md': documentErrors(),
+  'docs/reference/settings.md': documentSettings(),
+  'docs/reference/errors.md': documentErrors(),
+  'docs/reference/scopes.md': documentScopes(),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'server/openapi.json': `${JSON.stringify(await describeApi(), null, 1)}\n`,
 }

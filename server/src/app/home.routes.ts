@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { type App, linkList, sendPage } from '../platform/http/index.ts'
-import { GUIDES } from './guide.routes.ts'
 
 export interface HomeDeps {
   /** Whether a browser can open the reference, the guides and the metrics on this listener, without a credential. */
@@ -13,7 +12,8 @@ const DESCRIPTION = 'OAuth 2.0 token service and webhook engine for loyalty and 
 
 type Row = readonly [url: string, name: string, says: string]
 const REFERENCE: readonly Row[] = [
-  ['/docs', 'API reference', 'Every operation, with its fields, errors and samples.'],
+  ['/docs', 'Documentation', 'Guides, operation and reference, with search.'],
+  ['/docs/api', 'API reference', 'Every operation, with its fields, errors and samples.'],
   ['/openapi.json', 'OpenAPI document', 'The same for code generators and API clients.'],
 ]
 const ERRORS: readonly Row[] = [['/docs/errors', 'Errors', 'What each error means, and what to do.']]
@@ -27,21 +27,24 @@ const STANDARDS: readonly Row[] = [
 const section = (title: string, rows: readonly Row[]): string => `<h2>${title}</h2>${linkList(rows)}`
 
 function homePage({ hasReference, hasApi }: HomeDeps) {
-  const guides = GUIDES.map(([name, title, says]) => [`/docs/guides/${name}`, title, says] as const)
   const read = [...(hasReference ? REFERENCE : []), ...(hasApi ? ERRORS : [])]
   const service = [...(hasApi ? HEALTH : []), ...(hasReference ? METRICS : []), ...(hasApi ? STANDARDS : [])]
   return {
     title: 'Jeton',
     body: `<h1>Jeton is running</h1><p>${DESCRIPTION}</p>
-${hasReference ? '' : '<p class="dim">The API reference and the guides are open to the operators of this service only.</p>'}
-${section('Reference', read)}
-${hasReference ? section('Guides', guides) : ''}
+${hasReference ? '' : '<p class="dim">The documentation is open to the operators of this service only.</p>'}
+${section('Documentation', read)}
 ${section('This service', service)}`,
   }
 }
 
 function homeDocument({ hasReference, hasApi }: HomeDeps) {
-  const reference = { reference: '/docs', openapi: '/openapi.json', metrics: '/metrics' }
+  const reference = {
+    documentation: '/docs',
+    reference: '/docs/api',
+    openapi: '/openapi.json',
+    metrics: '/metrics',
+  }
   const api = {
     errors: '/docs/errors',
     health: '/health/ready',

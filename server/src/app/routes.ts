@@ -11,7 +11,7 @@ import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { destinationRoutes } from '../features/webhooks/index.ts'
 import { type App, addErrorPages, addReference, type ReferenceDeps } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { guideRoutes } from './guide.routes.ts'
+import { docsRoutes } from './docs/docs.routes.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { type HomeDeps, homeRoutes } from './home.routes.ts'
 import { loyaltyRoutes } from './loyalty.ts'
@@ -55,7 +55,7 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
 export function addManagementRoutes(app: App, deps: RouteDeps): void {
   metricsRoute(app, deps)
   addReference(app, deps)
-  guideRoutes(app, deps)
+  docsRoutes(app, deps)
   operatorRoutes(app, deps)
   projectRoutes(app, deps)
   apiKeyRoutes(app, deps)

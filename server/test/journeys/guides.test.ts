@@ -3,28 +3,37 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BINARY, makeHome, sampleKeyIn, serveBinary } from '../binary.ts'
-import { type Document, ROOT, readDocuments } from '../documents.ts'
+import { type Document, ROOT, readDocument, readDocuments } from '../documents.ts'
 import { freePort } from '../free-port.ts'
 import { type Block, blocksOf, filesOf, MARKER, promisedStatuses, scriptOf, strayCommands } from '../guide.ts'
 import { isInstalled, startProxy, startUpstream } from '../proxy.ts'
 
-const guides = readDocuments('docs/guides').filter(({ path }) => path.endsWith('.md'))
+const guides = [
+  readDocument('docs/quickstart.md'),
+  ...readDocuments('docs/guides', 'docs/operate', 'docs/reference'),
+].filter(({ path }) => path.endsWith('.md'))
 const proxy = isInstalled('nginx') ? 'nginx' : isInstalled('caddy') ? 'Caddy' : undefined
 
 /** What must have been printed in the end, beside every command having ended well. */
 const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
-  'docs/guides/receive-events.md': [
+  'docs/quickstart.md': [/14 of 14/, /GET \/v1\/campaigns +refused/, /took whs_\w+/],
+  'docs/guides/tokens.md': [/rewards: 200/, /"active":true/],
+  'docs/guides/receive-webhooks.md': [
     /took whs_\w+ {2}EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED/,
     /→ {2}204/,
   ],
   'docs/guides/report-redemptions.md': [/"duplicate":false/, /"duplicate":true/],
   'docs/guides/loyalty.md': [/SAMPLE-1/],
   'docs/guides/protect-an-api.md': [/insufficient_scope|needs "campaigns"/],
-  'docs/guides/backup.md': [/jeton\.backup/],
-  'docs/guides/operate.md': [/1 encrypted anew|[2-9] encrypted anew/, /jeton_tokens_issued_total/],
+  'docs/operate/back-up.md': [/jeton\.backup/],
+  'docs/operate/deploy.md': [/JETON_PORT/],
+  'docs/operate/monitor.md': [/jeton_tokens_issued_total/],
+  'docs/operate/rotate-secrets.md': [/1 encrypted anew|[2-9] encrypted anew/],
+  'docs/operate/troubleshoot.md': [],
+  'docs/operate/upgrade.md': [/migrat/i],
 }
 
-/** Guides that are about several machines or a store that is thrown away are tried by tests of their own. */
+/** Pages without commands, or about several machines, are not run. */
 const runs = (guide: Document): boolean => guide.path in EXPECTED
 
 interface Ran {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { GUIDES } from '../../src/app/guide.routes.ts'
 import { ERRORS } from '../../src/contract/error-keys.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newFolder } from '../command-line.ts'
@@ -32,18 +30,18 @@ async function expectAllOpen(url: string, paths: readonly string[]): Promise<voi
 }
 
 describe('the address of the service, opened in a browser', () => {
-  test('shows what it is, with links to the reference, the guides and health that work', async () => {
+  test('shows what it is, with links to the documentation, the reference and health that work', async () => {
     const { url } = await start()
     const page = await home(url)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     const links = linksIn(page)
-    expect(links).toEqual(expect.arrayContaining(['/docs', '/health/ready', '/docs/guides/operate']))
+    expect(links).toEqual(expect.arrayContaining(['/docs', '/docs/api', '/health/ready']))
     await expectAllOpen(url, links)
   })
 
   test('loads nothing but its icon, runs no script, and has the one style that its policy names', async () => {
     const { url } = await start()
-    for (const path of ['/', '/docs/errors', '/docs/errors/not_found', '/docs/guides/operate']) {
+    for (const path of ['/', '/docs/errors', '/docs/errors/not_found']) {
       const page = await send(url + path, { headers: BROWSER })
       const [, style] = /<style>([^<]*)<\/style>/.exec(page.text)!
       const hash = createHash('sha256').update(style!).digest('base64')
@@ -87,7 +85,7 @@ test('programs that ask for the address get JSON with the same links', async () 
   }
 })
 
-test('the reference is also at /docs/, the errors at /docs/errors, and there is an icon', async () => {
+test('the documentation is also at /docs/, the errors at /docs/errors, and there is an icon', async () => {
   const { url } = await start()
   expect((await send(`${url}/docs/`)).text).toBe((await send(`${url}/docs`)).text)
   for (const path of ['/docs/errors', '/docs/errors/']) {
@@ -99,19 +97,4 @@ test('the reference is also at /docs/, the errors at /docs/errors, and there is 
   const bytes = Buffer.from(await icon.arrayBuffer())
   expect(bytes.readUInt32LE(0)).toBe(0x00010000)
   expect(bytes.length).toBe(bytes.readUInt32LE(14) + bytes.readUInt32LE(18))
-})
-
-test('every guide is listed, and no other file can be read', async () => {
-  const { url } = await start()
-  const files = readdirSync(new URL('../../../docs/guides', import.meta.url))
-  const names = files.filter((file) => file.endsWith('.md')).map((file) => file.replace('.md', ''))
-  expect(GUIDES.map(([name]) => name).toSorted()).toEqual(names.toSorted())
-  for (const name of [
-    '..%2Fsecurity-model',
-    'receivers',
-    '%2e%2e%2f%2e%2e%2fREADME',
-    'operate.md',
-    'toString',
-  ])
-    expect((await send(`${url}/docs/guides/${name}`)).status, name).toBe(404)
 })

@@ -241,11 +241,10 @@ describe('the files of an embedded store', () => {
 })
 
 test.each([
-  'README.md',
-  'docs/configuration.md',
-  'docs/guides/backup.md',
-  'docs/guides/operate.md',
-  'docs/guides/several-machines.md',
+  'docs/reference/settings.md',
+  'docs/operate/deploy.md',
+  'docs/operate/back-up.md',
+  'docs/operate/scale.md',
 ])('%s gives the same advice about the key as doctor', async (path) => {
   const text = readDocument(path).text.replace(/\s+/g, ' ')
   expect(text.includes(KEY_ADVICE)).toBe(true)

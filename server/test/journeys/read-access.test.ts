@@ -4,7 +4,14 @@ import { newFolder } from '../command-line.ts'
 import { OPERATOR, send, startService, type TestService } from '../service.ts'
 
 const METRICS = '/metrics'
-const REFERENCE = ['/docs', '/docs/', '/docs/reference.js', '/docs/guides/operate', '/openapi.json']
+const REFERENCE = [
+  '/docs',
+  '/docs/api',
+  '/docs/reference.js',
+  '/docs/operate/deploy',
+  '/docs/search.json',
+  '/openapi.json',
+]
 const CREDENTIAL = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
 const ANYWHERE = { JETON_HOST: '0.0.0.0' }
 

@@ -10,7 +10,7 @@ import { freePort } from '../free-port.ts'
 import { ok, openShop } from '../loyalty.ts'
 import { startService } from '../service.ts'
 
-const GUIDE = new URL('../../../docs/guides/receive-events.md', import.meta.url)
+const GUIDE = new URL('../../../docs/guides/receive-webhooks.md', import.meta.url)
 const file = (name: string): string =>
   fileURLToPath(new URL(`../../../docs/guides/receivers/${name}`, import.meta.url))
 

@@ -101,7 +101,7 @@ const alerts = (): Finding =>
   unknown(
     'alerts',
     'not checked: Jeton cannot see who watches /metrics and /health/ready. Route alerts to on-call',
-    'deploy/prometheus-alerts.yaml has rules; see docs/guides/operate.md',
+    'deploy/prometheus-alerts.yaml has rules; see docs/operate/monitor.md',
   )
 
 function logLevel({ JETON_LOG_LEVEL: level }: Config): Finding {

@@ -65,7 +65,7 @@ function settingsOf({ env }: Io): { config?: Config; finding: Finding } {
       finding: failed(
         'settings',
         error.message,
-        'mend it; all settings: jeton config, docs/configuration.md',
+        'fix it; all settings: jeton config, docs/reference/settings.md',
       ),
     }
   }

@@ -19,7 +19,7 @@ const FILTERS = [
   { index: 'events_of_entity', filter: { entity: 'cust_1' }, search: '(project_id=? AND entity_id=?' },
 ] as const
 
-const IS_WAITING = 'SEARCH w USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)'
+const IS_WAITING = 'SEARCH o USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)'
 
 test.each(FILTERS)(
   'a list of events goes by $index alone, on every page',

@@ -112,3 +112,9 @@ describe('the schema', () => {
     ['channel', { event: { ...envelope().event, event_source: { channel: 'FAX' } } }],
   ])('refuses another %s', (_, change) => expect(holds({ ...envelope(), ...change })).not.toBe(true))
 })
+
+test('the annotated sample of the documentation matches the schema', () => {
+  const page = readFileSync(new URL('../../../../docs/reference/events.md', import.meta.url), 'utf8')
+  const [, sample] = /```jsonc\n([\s\S]*?)```/.exec(page)!
+  expect(holds(JSON.parse(sample!.replace(/ {2}\/\/ .*$/gm, '')))).toBe(true)
+})

@@ -214,7 +214,7 @@ describe('the settings', () => {
   test('refuse a name that does not exist, and say which one was probably meant', () => {
     expect(messageOf({ JETON_PROT: '80' })).toBe('JETON_PROT is not a setting. Did you mean JETON_PORT?')
     expect(messageOf({ JETON_SOMETHING_ELSE_ENTIRELY: '1' })).toBe(
-      'JETON_SOMETHING_ELSE_ENTIRELY is not a setting. See docs/configuration.md.',
+      'JETON_SOMETHING_ELSE_ENTIRELY is not a setting. See docs/reference/settings.md.',
     )
     expect(messageOf({ JETON_toString: '1' })).toContain('is not a setting')
   })

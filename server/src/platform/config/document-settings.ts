@@ -1,6 +1,6 @@
 import { SETTINGS } from './settings.ts'
 
-/** The text of `docs/configuration.md`. */
+/** The text of `docs/reference/settings.md`. */
 export function documentSettings(): string {
   const rows = Object.entries(SETTINGS).map(([name, setting]) => {
     const fallback =
@@ -13,9 +13,9 @@ export function documentSettings(): string {
 
 <!-- Generated from server/src/platform/config/settings.ts by \`npm run generate\`. Do not edit. -->
 
-Jeton is set by environment variables and needs none to start. \`npx jeton config\` prints the values of the shell
-that runs it and where each came from; \`npx jeton doctor\` checks them. A wrong value, or a name that is not in this table, stops the
-start with one line that says what to mend and exit code 78.
+Jeton is configured by environment variables and needs none to start. \`npx jeton config\` prints the values of the shell that runs
+it and where each came from. \`npx jeton doctor\` checks them. An invalid value, or an unknown name, stops the start with one line that
+says what to fix, and exit code 78.
 
 | variable | type | default | meaning |
 |---|---|---|---|

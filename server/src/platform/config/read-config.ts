@@ -11,7 +11,7 @@ export function readConfig(env: Environment): Config {
   for (const name of Object.keys(env)) {
     if (name.startsWith('JETON_') && !Object.hasOwn(SETTINGS, name))
       throw new StartFailure(
-        `${name} is not a setting.${didYouMean(name, SETTING_NAMES) || ' See docs/configuration.md.'}`,
+        `${name} is not a setting.${didYouMean(name, SETTING_NAMES) || ' See docs/reference/settings.md.'}`,
       )
   }
   const config = Object.fromEntries(

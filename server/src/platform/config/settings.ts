@@ -13,7 +13,7 @@ import {
 } from './kinds.ts'
 
 /**
- * Every setting, declared once. Validation, `docs/configuration.md` and `jeton config` come from this table; adding a
+ * Every setting, declared once. Validation, `docs/reference/settings.md` and `jeton config` come from this table; adding a
  * setting is a row here and the line that passes it on.
  */
 interface Setting<T> {
@@ -37,110 +37,110 @@ export const SETTINGS = {
       says: 'it must be an address or host name, such as 127.0.0.1 or 0.0.0.0.',
     }),
     fallback: '127.0.0.1',
-    says: 'Address to listen on. `0.0.0.0` listens on all.',
+    says: 'Address to listen on. `0.0.0.0` listens on all addresses.',
   }),
   JETON_PORT: required({
     kind: integer(0, 65535),
     fallback: '8080',
-    says: 'Port to listen on; `0` takes a free one.',
+    says: 'Port to listen on. `0` takes a free port.',
   }),
   JETON_WORKERS: required({
     kind: integer(1, 64),
     fallback: '1',
-    says: 'Processes that `jeton serve` runs on one port (Linux): one for each processor that it may use. They share limits, blocks and the store as processes on several machines do; one that dies is replaced.',
+    says: 'Number of HTTP processes that `jeton serve` runs on one port (Linux). Use one per core. A process that dies is replaced.',
   }),
   JETON_PUBLIC_URL: optional({
     kind: webAddress,
-    says: 'Address under which clients reach the service: the `issuer` of the OAuth metadata and the base of links. Unset: the listening address.',
+    says: 'Address at which clients reach the service: the OAuth `issuer` and the base of links. Default: the listening address.',
   }),
   JETON_DATABASE_URL: optional({
     kind: databaseAddress,
     secret: true,
-    says: 'PostgreSQL to use (15 or newer), `postgres://user:password@host:5432/database`; several hosts, separated by commas, for failover. Unset: SQLite in `JETON_DATA_DIR`.',
+    says: 'PostgreSQL database (15 or newer), `postgres://user:password@host:5432/database`. Several hosts, separated by commas, allow failover. Default: SQLite in `JETON_DATA_DIR`.',
   }),
   JETON_DATABASE_POOL: required({
     kind: integer(2, 200),
     fallback: '10',
-    says: 'Most connections to PostgreSQL that one process opens (one more listens for changes). Every worker of `JETON_WORKERS` is a process: together they open up to workers × (this + 1).',
+    says: 'Maximum number of PostgreSQL connections per process. One more listens for changes. Each process of `JETON_WORKERS` has its own pool.',
   }),
   JETON_DATA_DIR: required({
     kind: folder,
     fallback: './data',
-    says: 'Folder of the embedded database. It is made if it does not exist.',
+    says: 'Folder of the SQLite database. It is created if it does not exist.',
   }),
   JETON_ENCRYPTION_KEY: optional({
     kind: encryptionKey,
     secret: true,
-    says: `Encrypts what Jeton must use again: secrets of webhooks, values of their headers. The same for every process. While it is replaced, the new key, a comma, the old one: the first encrypts, all of them decrypt. Unset: with SQLite the file \`encryption.key\` in \`JETON_DATA_DIR\`, made at the first start; with PostgreSQL webhooks cannot be created until it is set. A store that holds encrypted secrets does not start without a key. ${KEY_ADVICE}`,
+    says: `Encrypts the secrets of webhooks and the values of their headers. It must be the same for every process. To replace it, set the new key, a comma and the old key: the first encrypts, all of them decrypt. Default with SQLite: the file \`encryption.key\` in \`JETON_DATA_DIR\`, created at the first start. With PostgreSQL, webhooks cannot be created until it is set. A store that holds encrypted secrets does not start without a key. ${KEY_ADVICE}`,
   }),
   JETON_MANAGEMENT_ID: optional({
     kind: text({
       pattern: /^[A-Za-z0-9_.@-]{1,64}$/,
       says: 'it must be 1 to 64 characters of A-Z a-z 0-9 _ . @ -.',
     }),
-    says: 'Id of the first operator (`X-Management-Id`). Set it together with `JETON_MANAGEMENT_TOKEN`. The command line uses the same two.',
+    says: 'Id of the first operator (`X-Management-Id`). Set it together with `JETON_MANAGEMENT_TOKEN`. The command line uses both as well.',
   }),
   JETON_MANAGEMENT_TOKEN: optional({
     kind: text({
       pattern: /^[\x21-\x7e]{32,256}$/,
-      says: 'it must be 32 to 256 printable characters without spaces. One can be made with: openssl rand -base64 48',
+      says: 'it must be 32 to 256 printable characters without spaces. Create one with: openssl rand -base64 48',
     }),
     secret: true,
-    says: 'Token of the first operator, at least 32 characters. A changed value replaces the one in the store.',
+    says: 'Token of the first operator, at least 32 characters. A changed value replaces the stored one.',
   }),
   JETON_MANAGEMENT_PORT: optional({
     kind: integer(0, 65535),
-    says: 'Moves `/management`, `/metrics`, `/docs` and `/openapi.json` to a listener of their own on this port. Unset: they share `JETON_PORT`.',
+    says: 'Separate port for `/management`, `/metrics`, `/docs` and `/openapi.json`. Default: they share `JETON_PORT`.',
   }),
   JETON_MANAGEMENT_ALLOW: required({
     kind: ranges,
     fallback: '',
-    says: "Who may reach `/management`, `/metrics`, `/docs` and `/openapi.json`, by the caller's address. Empty: everyone. `/management` requires a credential all the same; so do the others if `JETON_MANAGEMENT_PORT` is not set either and `JETON_HOST` is not a loopback address.",
+    says: 'Addresses that may reach `/management`, `/metrics`, `/docs` and `/openapi.json`. Empty: all. `/management` always requires a credential. The others require one if `JETON_MANAGEMENT_PORT` is not set and `JETON_HOST` is not a loopback address.',
   }),
   JETON_METRICS_PUBLIC: required({
     kind: choice(['on', 'off']),
     fallback: 'off',
-    says: "`on`: `/metrics` requires no operator's credential on any address. `JETON_MANAGEMENT_ALLOW` and `JETON_MANAGEMENT_PORT` apply all the same.",
+    says: '`on`: `/metrics` never requires a credential. `JETON_MANAGEMENT_ALLOW` and `JETON_MANAGEMENT_PORT` still apply.',
   }),
   JETON_TRUSTED_PROXIES: required({
     kind: ranges,
     fallback: '',
-    says: 'Proxies whose `X-Forwarded-For` is believed. Without it the address of the socket counts, and IP whitelists see the proxy.',
+    says: 'Proxies whose `X-Forwarded-For` is trusted. Otherwise the address of the socket counts, and IP allowlists see the proxy.',
   }),
   JETON_WEBHOOK_ALLOW: required({
     kind: ranges,
     fallback: '',
-    says: 'Where webhooks may be sent beside the public internet: private networks, or `127.0.0.0/8` for development. Plain `http` goes only there.',
+    says: 'Addresses outside the public internet that webhooks may be sent to: private networks, or `127.0.0.0/8` for development. Plain `http` is allowed only there.',
   }),
   JETON_RETENTION_DAYS: required({
     kind: integer(1, 3650),
     fallback: '90',
-    says: 'How many days events, deliveries and publications stay on record; a delivery counts from when it was delivered or given up. What is still to be sent stays, and its event with it.',
+    says: 'Days for which events, deliveries and publications are kept, counted from when a delivery was delivered or exhausted. Deliveries that are still to be sent are kept with their events.',
   }),
   JETON_CACHE_TOKENS: required({
     kind: integer(1_000, 10_000_000),
     fallback: '100000',
-    says: 'Tokens that one process keeps in memory, to answer without asking the store: at least this many, at most twice as many, about 250 bytes each.',
+    says: 'Maximum number of tokens that one process caches, about 250 bytes each.',
   }),
   JETON_LOG_LEVEL: required({
     kind: choice(LOG_LEVELS),
     fallback: 'info',
-    says: 'Least level that is logged. In a terminal every request has a line at `info`; as JSON only at `debug`, since `/metrics` counts them for less.',
+    says: 'Minimum log level. Requests are logged at `info` in a terminal and at `debug` as JSON. Use `/metrics` for request counts.',
   }),
   JETON_SAMPLE: required({
     kind: choice(['on', 'off']),
     fallback: 'on',
-    says: 'Whether an empty store gets a sample project with an API key. Only ever with SQLite on a loopback address.',
+    says: 'Creates a sample project with an API key in an empty store. Only with SQLite on a loopback address.',
   }),
   JETON_URL: optional({
     kind: webAddress,
     client: true,
-    says: 'Where the command line finds the management API. Unset: the default server of the profile, which the first start or `jeton login` saved, else http://127.0.0.1:8080.',
+    says: 'Address of the management API. Default: the server in the profile, which the first start or `jeton login` saves, else http://127.0.0.1:8080.',
   }),
   JETON_PROJECT: optional({
     kind: text(),
     client: true,
-    says: 'Project (id or name) that the command line works on. Unset: the default of the profile, else the only one there is.',
+    says: 'Project (id or name). Default: the project in the profile, else the only project.',
   }),
 } as const
 

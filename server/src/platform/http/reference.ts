@@ -53,7 +53,7 @@ export function addReference(app: App, { openapi, referenceAccess }: ReferenceDe
     described ??= Buffer.from(JSON.stringify(openapi()))
     return reply.header('content-type', 'application/json; charset=utf-8').send(described)
   })
-  for (const url of ['/docs', '/docs/'])
+  for (const url of ['/docs/api', '/docs/api/'])
     app.get(url, { config, schema: hidden }, (_, reply) => page(reply, REFERENCE))
   app.get('/docs/reference.js', { config, schema: hidden }, async (_, reply) => {
     script ??= loadScript().catch((error) => {

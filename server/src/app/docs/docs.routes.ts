@@ -1,0 +1,74 @@
+import type { FastifyReply } from 'fastify'
+import { notFound } from '../../contract/problem.ts'
+import type { App, ReferenceDeps } from '../../platform/http/index.ts'
+import { indexBody, layout, SCRIPT, STYLE } from './layout.ts'
+import { findPage, PAGES, readDiagram, readPage } from './pages.ts'
+import { renderMarkdown, type SearchEntry, searchEntries } from './render-markdown.ts'
+
+/** Everything comes from this server, so the pages work without internet. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** The styles of a diagram are inside its file, which runs nothing and loads nothing. */
+const DIAGRAM_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
+  reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', POLICY)
+    .header('referrer-policy', 'no-referrer')
+    .send(html)
+
+async function searchIndex(): Promise<string> {
+  const entries: SearchEntry[] = []
+  for (const page of PAGES) entries.push(...searchEntries(await readPage(page), page))
+  return JSON.stringify(entries)
+}
+
+/** The documentation, rendered from the Markdown files in `docs/`, with navigation and search. */
+export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'referenceAccess'>): void {
+  const route = {
+    config: { access: referenceAccess, management: true } as const,
+    schema: { hide: true } as never,
+  }
+  let index: Promise<string> | undefined
+
+  async function sendDocument(reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const page = findPage(path)
+    if (!page) throw notFound('page', path)
+    const body = renderMarkdown(await readPage(page), path)
+    return sendHtml(reply, layout({ title: page.title, path, body }))
+  }
+
+  for (const url of ['/docs', '/docs/'])
+    app.get(url, route, (_, reply) =>
+      sendHtml(reply, layout({ title: 'Documentation', path: '', body: indexBody() })),
+    )
+  app.get('/docs/style.css', route, (_, reply) =>
+    reply.header('content-type', 'text/css; charset=utf-8').send(STYLE),
+  )
+  app.get('/docs/search.js', route, (_, reply) =>
+    reply.header('content-type', 'application/javascript; charset=utf-8').send(SCRIPT),
+  )
+  app.get('/docs/search.json', route, async (_, reply) => {
+    index ??= searchIndex()
+    return reply.header('content-type', 'application/json; charset=utf-8').send(await index)
+  })
+  app.get('/docs/diagrams/:name', route, async (request, reply) => {
+    const { name } = request.params as { name: string }
+    const diagram = await readDiagram(name)
+    if (!diagram) throw notFound('diagram', name)
+    return reply
+      .header('content-type', 'image/svg+xml')
+      .header('content-security-policy', DIAGRAM_POLICY)
+      .send(diagram)
+  })
+  app.get('/docs/:page', route, (request, reply) =>
+    sendDocument(reply, (request.params as { page: string }).page),
+  )
+  app.get('/docs/:section/:page', route, (request, reply) => {
+    const { section, page } = request.params as { section: string; page: string }
+    return sendDocument(reply, `${section}/${page}`)
+  })
+}
