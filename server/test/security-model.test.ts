@@ -22,10 +22,10 @@ test('every test that the security model names is there', () => {
   }
 })
 
-test('every promise in it names a test', () => {
+test('every guarantee in the security model names a test', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 5)
   const promises = rows.filter(
-    (line) => !/^\| (promise|who|operator|API |stranger|receiver|whoever)/.test(line),
+    (line) => !/^\| (guarantee|actor|operator|API |anonymous|webhook receiver|reader)/.test(line),
   )
   expect(promises.length).toBeGreaterThan(20)
   for (const promise of promises) expect(promise).toMatch(CITED)
