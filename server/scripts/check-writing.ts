@@ -32,7 +32,9 @@ interface Finding {
 }
 
 const listFiles = (...patterns: string[]): string[] =>
-  execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean)
+  execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean)
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
@@ -44,7 +46,9 @@ function* wordsIn(path: string, text: string): Generator<Finding> {
 
 function* sentencesIn(path: string, text: string): Generator<Finding> {
   const isQuestion = (sentence: string) => sentence.endsWith('?')
-  for (const { 0: sentence, index } of text.matchAll(/[A-Z][^.!?:;|\n]*(?:\n(?![\n#|>-]|\d+\.)[^.!?:;|\n]*)*[.!?:;]/g)) {
+  for (const { 0: sentence, index } of text.matchAll(
+    /[A-Z][^.!?:;|\n]*(?:\n(?![\n#|>-]|\d+\.)[^.!?:;|\n]*)*[.!?:;]/g,
+  )) {
     const words = sentence.split(/\s+/).length
     const line = lineAt(text, index)
     if (words > MAX_WORDS) yield { path, line, says: `a sentence of ${words} words: split it` }
@@ -75,7 +79,10 @@ function checkFile(path: string): Finding[] {
 }
 
 function checkSubjects(): Finding[] {
-  const log = execFileSync('git', ['log', '-20', '--no-merges', '--format=%h %s'], { cwd: ROOT, encoding: 'utf8' })
+  const log = execFileSync('git', ['log', '-20', '--no-merges', '--format=%h %s'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   return log
     .split('\n')
     .filter(Boolean)
@@ -84,10 +91,16 @@ function checkSubjects(): Finding[] {
     .map(([commit]) => ({ path: commit, line: 0, says: `a subject of more than ${MAX_SUBJECT} characters` }))
 }
 
-const files = listFiles('*.md', 'server/src/**/*.ts', 'server/test/**/*.ts', 'server/scripts/*.ts', 'bench/**/*.ts').filter(
-  (path) => path !== 'server/scripts/check-writing.ts',
-)
+const files = listFiles(
+  '*.md',
+  'server/src/**/*.ts',
+  'server/test/**/*.ts',
+  'server/scripts/*.ts',
+  'bench/**/*.ts',
+).filter((path) => path !== 'server/scripts/check-writing.ts')
 const findings = [...files.flatMap(checkFile), ...checkSubjects()]
 for (const { path, line, says } of findings) process.stdout.write(`${path}:${line}: ${says}\n`)
-process.stdout.write(findings.length === 0 ? 'the writing follows the rules\n' : `${findings.length} findings\n`)
+process.stdout.write(
+  findings.length === 0 ? 'the writing follows the rules\n' : `${findings.length} findings\n`,
+)
 process.exit(findings.length === 0 ? 0 : 1)

@@ -7,7 +7,9 @@ import { systemClock } from '../src/platform/clock.ts'
 import { type App, createHttp } from '../src/platform/http/index.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
+import { EXAMPLES, FIELDS, OPERATIONS } from './api-descriptions.ts'
 import { curlSample } from './curl-samples.ts'
+import { describeFields, type Schema, SharedSchemas } from './shared-schemas.ts'
 
 const ErrorBody = {
   type: 'object',
@@ -16,15 +18,15 @@ const ErrorBody = {
   required: ['code', 'key', 'message', 'request_id', 'doc_url'],
   properties: {
     code: { type: 'integer', description: 'The HTTP status.' },
-    key: { type: 'string' },
+    key: { type: 'string', description: 'Stable name of the error.' },
     message: { type: 'string', description: 'What is wrong.' },
     details: { type: 'string', description: 'What to do.' },
-    resource_id: { type: 'string' },
-    resource_type: { type: 'string' },
-    request_id: { type: 'string' },
-    doc_url: { type: 'string' },
+    resource_id: { type: 'string', description: 'Id of the resource, if the error is about one.' },
+    resource_type: { type: 'string', description: 'Type of that resource.' },
+    request_id: { type: 'string', description: 'Id of the request; operators look it up.' },
+    doc_url: { type: 'string', description: 'Page about this error.' },
     error: { type: 'string', description: 'RFC 6749, on OAuth endpoints.' },
-    error_description: { type: 'string' },
+    error_description: { type: 'string', description: 'The message, as RFC 6749 allows it.' },
   },
 }
 
@@ -37,15 +39,59 @@ const byScope = (scope: Scope) => ({
   'x-scope': scope,
 })
 
+interface Content {
+  schema?: Schema
+  example?: unknown
+}
+
 interface Operation {
   readonly operationId?: string
-  readonly requestBody?: { required: boolean; content: Record<string, { example?: unknown }> }
-  readonly responses: Record<string, object>
+  description?: string
+  readonly parameters?: { name: string; in: string; description?: string }[]
+  readonly requestBody?: { required: boolean; content: Record<string, Content> }
+  readonly responses: Record<string, { description: string; content?: Record<string, Content> }>
   'x-codeSamples'?: readonly object[]
 }
 
+const SUCCESS: Readonly<Record<string, string>> = {
+  200: 'Success.',
+  201: 'Created.',
+  204: 'Success, without a body.',
+  404: 'There was nothing to revoke.',
+  503: 'Not ready; the body says why.',
+}
+
+function addExample({ operationId, requestBody }: Operation): void {
+  const example = EXAMPLES[operationId ?? '']
+  const json = requestBody?.content['application/json']
+  if (json && example !== undefined) json.example ??= example
+}
+
+/** Adds descriptions where the route has none, and moves the schemas of resources to `components`. */
+function describeOperation(operation: Operation, shared: SharedSchemas): void {
+  operation.description ??= OPERATIONS[operation.operationId ?? '']
+  for (const parameter of operation.parameters ?? [])
+    parameter.description ??= parameterDescription(parameter.name)
+  for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
+    if (schema) describeFields(schema, FIELDS)
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (response.description === 'Default Response')
+      response.description = SUCCESS[status] ?? response.description
+    for (const content of Object.values(response.content ?? {})) {
+      if (!content.schema) continue
+      describeFields(content.schema, FIELDS)
+      content.schema = shared.share(content.schema)
+    }
+  }
+}
+
+const parameterDescription = (name: string): string | undefined => {
+  const resource = name.replace(/_?[iI]d$/, '').replaceAll('_', ' ')
+  return resource === name ? FIELDS[name] : `Id of the ${resource.toLowerCase()}.`
+}
+
 const DESCRIPTION =
-  'API clients trade a key pair for a 15-minute access token, narrowed by scopes; anyone entitled asks whether a token is active; customers earn points and redeem rewards, each with its event; operators manage projects, keys, tokens and webhooks.\n\nSamples take the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
+  'API clients trade a key pair for a 15-minute access token, narrowed by scopes. APIs ask whether a token is active. Customers earn points and redeem rewards, and each redemption writes an event. Operators manage projects, keys, tokens and webhooks.\n\nThe samples read the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
 
 /** The OpenAPI document, from the routes themselves: nothing of it runs, so what they need is not there. */
 export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {
@@ -109,9 +155,12 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
     addMore(app)
   })
   await app.ready()
-  const document = app.swagger() as never as {
+  // A copy: schemas share parts, and each place gets a description of its own.
+  const document = JSON.parse(JSON.stringify(app.swagger())) as {
     paths: Record<string, Record<string, Operation>>
+    components: { schemas: Record<string, Schema> }
   }
+  const shared = new SharedSchemas()
   // It answers by any method; one stands for all.
   document.paths['/gateway/authorize'] = { get: document.paths['/gateway/authorize']!.get! }
   for (const [path, methods] of Object.entries(document.paths))
@@ -122,8 +171,11 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
         description: 'Refused; the body says why and what to do.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
+      addExample(operation)
       const source = curlSample(path, method, operation)
       if (source) operation['x-codeSamples'] = [{ lang: 'Shell', label: 'curl', source }]
+      describeOperation(operation, shared)
     }
+  Object.assign(document.components.schemas, shared.schemas)
   return document
 }

@@ -9,6 +9,8 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly minProperties?: number
+  /** Name of a schema in the components of the document. */
+  readonly $ref?: string
   /** A point in time: how long ago it was will do as well. */
   readonly 'x-moment'?: boolean
 }
@@ -66,6 +68,10 @@ interface Described {
   readonly 'x-columns'?: readonly string[]
 }
 
+interface Components {
+  readonly schemas?: Readonly<Record<string, Schema>>
+}
+
 type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
 
 /** What is elsewhere is for API clients and probes, who prove themselves otherwise than operators. */
@@ -77,7 +83,29 @@ export const OF_PROJECT = '-of-project'
 
 const schemaOf = (content: Content): Schema | undefined => content?.content?.['application/json']?.schema
 
-function operationOf(path: string, method: string, described: Described): Operation {
+/** Replaces references by what they refer to. */
+function resolve(schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>): Schema | undefined {
+  if (!schema) return undefined
+  if (schema.$ref) return resolve(schemas[schema.$ref.split('/').at(-1)!], schemas)
+  const properties = Object.entries(schema.properties ?? {}).map(([name, one]) => [
+    name,
+    resolve(one, schemas)!,
+  ])
+  const items = resolve(schema.items, schemas)
+  return {
+    ...schema,
+    ...(schema.properties && { properties: Object.fromEntries(properties) }),
+    ...(items && { items }),
+  }
+}
+
+interface Endpoint {
+  readonly path: string
+  readonly method: string
+  readonly schemas: Readonly<Record<string, Schema>>
+}
+
+function operationOf({ path, method, schemas }: Endpoint, described: Described): Operation {
   const [noun = '', verb = ''] = described.operationId.split('.')
   const parameters = described.parameters ?? []
   const inPath = parameters.filter((one) => one.in === 'path').map((one) => one.name)
@@ -97,7 +125,7 @@ function operationOf(path: string, method: string, described: Described): Operat
         description: description ?? schema.description,
       })),
     body: schemaOf(described.requestBody),
-    answer: schemaOf(described.responses['200'] ?? described.responses['201']),
+    answer: resolve(schemaOf(described.responses['200'] ?? described.responses['201']), schemas),
     ownParam: inPath.find((name) => name !== 'project_id' || noun === 'project'),
     inProject: noun !== 'project' && inPath.includes('project_id'),
   }
@@ -106,13 +134,19 @@ function operationOf(path: string, method: string, described: Described): Operat
 /** Commands come from the document that the routes generate: a new endpoint is a new command. */
 export function readCatalogue(): Catalogue {
   const file = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
-  return catalogueOf(JSON.parse(file) as { paths: Paths })
+  return catalogueOf(JSON.parse(file) as Document)
 }
 
-export function catalogueOf({ paths }: { paths: Paths }): Catalogue {
+interface Document {
+  readonly paths: Paths
+  readonly components?: Components
+}
+
+export function catalogueOf({ paths, components }: Document): Catalogue {
+  const schemas = components?.schemas ?? {}
   const operations = Object.entries(paths)
     .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),
+      Object.entries(methods).map(([method, described]) => operationOf({ path, method, schemas }, described)),
     )
     .filter(({ noun, verb, path }) => path.startsWith(FOR_OPERATORS) && !HIDDEN.has(`${noun}.${verb}`))
   return {
