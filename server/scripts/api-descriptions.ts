@@ -315,7 +315,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   'project.update': { name: 'Shop Europe' },
   'project.delete': { name: 'Shop' },
   'key.update': { permissions: ['loyalties', 'rewards'] },
-  'access.check': { access_token: '$TOKEN', method: 'GET', path: '/v1/rewards' },
+  'access.check': { access_token: '$TOKEN', path: '/v1/rewards' },
   'webhook.update': { description: 'CRM' },
   'distribution.update': { description: 'CRM' },
   'event.sign': { destination: '$WEBHOOK_ID' },
