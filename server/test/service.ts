@@ -4,6 +4,7 @@ import type { Clock } from '../src/platform/clock.ts'
 import { readConfig } from '../src/platform/config/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
 import type { WorkerLink } from '../src/platform/workers/index.ts'
+import { FAST_PATH } from './fast-path-setting.ts'
 import { TestClock } from './test-clock.ts'
 
 export const OPERATOR = { id: 'tester', token: 'a-management-token-of-at-least-32-characters' }
@@ -119,6 +120,7 @@ export async function startService(
     JETON_MANAGEMENT_ID: OPERATOR.id,
     JETON_MANAGEMENT_TOKEN: OPERATOR.token,
     JETON_SAMPLE: 'off',
+    ...FAST_PATH,
     ...env,
   })
   const service = await compose({ config, clock, log, interactive: false, worker, workerLink })

@@ -17,7 +17,7 @@ import {
   migrate,
   openDatabase,
 } from '../platform/database/index.ts'
-import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
+import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy } from '../platform/outbound/index.ts'
@@ -98,7 +98,7 @@ export async function compose(parts: Parts): Promise<Service> {
     )
 
   const vault = await openVault(store.db, config)
-  const attempts = new WrongAttempts(clock)
+  const attempts = new LoginThrottle(clock)
   const operators = createOperatorGuard({ db, clock, attempts })
   const refusals = createRefusalRecorder({ db, clock })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
@@ -146,6 +146,7 @@ export async function compose(parts: Parts): Promise<Service> {
       clock,
       log,
       metrics,
+      fastPath: config.JETON_FAST_PATH === 'on',
       trustedProxies: config.JETON_TRUSTED_PROXIES,
       managementAllow: config.JETON_MANAGEMENT_ALLOW,
       requestLogLevel: parts.interactive ? 'info' : 'debug',

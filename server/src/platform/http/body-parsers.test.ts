@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { Problem } from '../../contract/problem.ts'
-import { parseForm, parseJson } from './bodies.ts'
+import { parseForm, parseJson } from './body-parsers.ts'
 
 function problemOf(act: () => unknown): Problem {
   try {

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { Problem } from '../../contract/problem.ts'
-import { plainAddress } from '../addresses.ts'
-import { addressGroup, WrongAttempts } from './attempts.ts'
+import { normalizeIp } from '../addresses.ts'
+import { addressGroup, LoginThrottle } from './login-throttle.ts'
 
 const wrong = new Problem('unauthorized', { message: 'wrong', refusal: { step: 'secret_wrong' } })
 
 function throttle() {
   const clock = new TestClock()
-  const attempts = new WrongAttempts(clock)
+  const attempts = new LoginThrottle(clock)
   const keys = (address: string | null, ids: readonly string[]) =>
-    ids.map((id) => attempts.refuse(address, id, wrong).key)
+    ids.map((id) => attempts.recordFailure(address, id, wrong).key)
   const countWrong = (address: string | null, ids: readonly string[]) =>
     keys(address, ids).filter((key) => key === 'unauthorized').length
   return { clock, attempts, countWrong }
@@ -24,7 +24,7 @@ describe('wrong credentials', () => {
   test('are answered as wrong 20 times a minute for one id, and the 21st is told to wait', () => {
     const { countWrong, attempts } = throttle()
     expect(countWrong('192.0.2.1', same(20))).toBe(20)
-    const refused = attempts.refuse('192.0.2.1', 'id', wrong)
+    const refused = attempts.recordFailure('192.0.2.1', 'id', wrong)
     expect([refused.key, refused.status, refused.headers['retry-after']]).toEqual([
       'too_many_attempts',
       429,
@@ -49,7 +49,7 @@ describe('wrong credentials', () => {
     const { clock, attempts, countWrong } = throttle()
     countWrong('192.0.2.1', same(20))
     await clock.advance(59_001)
-    expect(attempts.refuse('192.0.2.1', 'id', wrong).headers['retry-after']).toBe('1')
+    expect(attempts.recordFailure('192.0.2.1', 'id', wrong).headers['retry-after']).toBe('1')
     await clock.advance(999)
     expect(countWrong('192.0.2.1', same(21))).toBe(20)
   })
@@ -87,7 +87,7 @@ describe('an IPv6 caller', () => {
   test('is counted by its /64, in whatever way it is written', () => {
     const part = fc.nat(0xffff).map((n) => n.toString(16))
     const parts = (length: number) => fc.array(part, { minLength: length, maxLength: length })
-    const text = (all: string[]) => plainAddress(all.join(':'))!
+    const text = (all: string[]) => normalizeIp(all.join(':'))!
     fc.assert(
       fc.property(parts(4), parts(4), parts(4), (network, host, otherHost) => {
         fc.pre(addressIsV6(text([...network, ...host])) && addressIsV6(text([...network, ...otherHost])))

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../contract/problem.ts'
-import { CursorQuery, isoTime, isoTimeOrNull, listAnswer, pageOf } from './lists.ts'
+import { CursorQuery, isoTime, isoTimeOrNull, listAnswer, pageOf } from './pagination.ts'
 
 interface Row {
   readonly id: string

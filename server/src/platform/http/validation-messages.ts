@@ -2,7 +2,7 @@ import type { ErrorKey } from '../../contract/error-keys.ts'
 import { Problem } from '../../contract/problem.ts'
 import { didYouMean } from '../closest.ts'
 
-/** What Ajv says of something that is wrong. */
+/** An error of Ajv. */
 export interface Finding {
   readonly keyword: string
   readonly instancePath: string
@@ -10,7 +10,7 @@ export interface Finding {
   readonly message?: string
   readonly data?: unknown
   readonly schema?: unknown
-  /** Of a field whose name itself is wrong. */
+  /** The name of a field whose name itself is invalid. */
   readonly propertyName?: string
   readonly parentSchema?: {
     properties?: Record<string, unknown>
@@ -20,75 +20,63 @@ export interface Finding {
   }
 }
 
-const nameOf = (path: string): string =>
+const fieldName = (path: string): string =>
   path
     .slice(1)
     .replaceAll('/', '.')
     .replace(/\.(\d+)/g, '[$1]')
 
-const article = (type: string): string =>
-  ({
-    integer: 'a whole number',
-    number: 'a number',
-    string: 'text',
-    array: 'a list',
-    object: 'an object',
-    boolean: 'true or false',
-    null: 'null',
-  })[type] ?? type
+const TYPES: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  array: 'a list',
+  object: 'an object',
+  boolean: 'true or false',
+}
 
 const typeWords = (types: unknown): string =>
   [types]
     .flat()
-    .map((type) => article(String(type)))
+    .map((type) => TYPES[String(type)] ?? String(type))
     .join(' or ')
 
-/** Longer lists would bury what is wrong; the reference has them. */
-const CHOICES_MOST = 12
+/** Longer lists would bury the message; the reference has them. */
+const MAX_CHOICES = 12
 
 function choiceWords(choices: readonly unknown[]): string {
-  if (choices.length > CHOICES_MOST) return `must be one of ${choices.length} values`
+  if (choices.length > MAX_CHOICES) return `must be one of ${choices.length} values`
   return choices.length === 1 ? `must be ${choices[0]}` : `must be one of: ${choices.join(', ')}`
 }
 
-/** A value that is none of those allowed is often a misspelt one. */
+/** Suggests the allowed value that the client may have misspelt. */
 function guessFor({ keyword, params, data }: Finding): string {
   if (keyword !== 'enum' || typeof data !== 'string') return ''
   return didYouMean(data, (params.allowedValues as unknown[]).map(String))
 }
 
-function ruleWords({ keyword, params, parentSchema, schema, message }: Finding): string {
-  // A schema may say its rule in words, where a pattern would tell a person nothing.
+type Params = Finding['params']
+
+/** What each keyword demands. */
+const RULES: Readonly<Record<string, (params: Params, schema: unknown) => string>> = {
+  type: ({ type }) => `must be ${typeWords(type)}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} entries`,
+  maxItems: ({ limit }) => `must have at most ${limit} entries`,
+  uniqueItems: () => 'must not name the same entry twice',
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  enum: ({ allowedValues }) => choiceWords(allowedValues as unknown[]),
+  const: ({ allowedValue }) => `must be ${allowedValue}`,
+  not: (_, schema) => `must not be ${(schema as { const?: unknown }).const}`,
+  minProperties: () => 'must name at least one field',
+}
+
+function ruleWords({ keyword, params, parentSchema, schema, message = 'is not valid' }: Finding): string {
+  // A schema may explain its rule in words: a pattern tells people nothing.
   if (parentSchema?.['x-says'] && keyword !== 'type') return parentSchema['x-says']
-  const limit = String(params.limit)
-  switch (keyword) {
-    case 'type':
-      return `must be ${typeWords(params.type)}`
-    case 'minLength':
-      return Number(limit) === 1 ? 'must not be empty' : `must have at least ${limit} characters`
-    case 'maxLength':
-      return `must have at most ${limit} characters`
-    case 'minItems':
-      return `must have at least ${limit} entries`
-    case 'maxItems':
-      return `must have at most ${limit} entries`
-    case 'uniqueItems':
-      return 'must not name the same entry twice'
-    case 'minimum':
-      return `must be at least ${limit}`
-    case 'maximum':
-      return `must be at most ${limit}`
-    case 'enum':
-      return choiceWords(params.allowedValues as unknown[])
-    case 'const':
-      return `must be ${params.allowedValue}`
-    case 'not':
-      return `must not be ${(schema as { const?: unknown }).const}`
-    case 'minProperties':
-      return 'must name at least one field'
-    default:
-      return message ?? 'is not valid'
-  }
+  return RULES[keyword]?.(params, schema) ?? message
 }
 
 const WHERE: Record<string, string> = {
@@ -105,7 +93,7 @@ function unknownField(name: string, known: readonly string[]): Problem {
   })
 }
 
-/** A misspelt field is also a missing one; naming the misspelling helps more. */
+/** A misspelt field is missing as well; the misspelling is the more helpful message. */
 function misspelt({ data, parentSchema }: Finding): Problem | undefined {
   if (parentSchema?.additionalProperties !== false || typeof data !== 'object') return undefined
   const known = Object.keys(parentSchema.properties ?? {})
@@ -114,7 +102,7 @@ function misspelt({ data, parentSchema }: Finding): Problem | undefined {
 }
 
 function missing(finding: Finding): Problem {
-  const name = [nameOf(finding.instancePath), String(finding.params.missingProperty)]
+  const name = [fieldName(finding.instancePath), String(finding.params.missingProperty)]
     .filter(Boolean)
     .join('.')
   return new Problem(finding.parentSchema?.['x-key'] ?? 'missing_parameters', {
@@ -126,13 +114,13 @@ function missing(finding: Finding): Problem {
 const isChoice = ({ keyword }: Finding): boolean => keyword === 'oneOf' || keyword === 'anyOf'
 
 function subjectOf({ instancePath, propertyName }: Finding, part: string): string {
-  const subject = nameOf(instancePath) || WHERE[part] || 'The request'
+  const subject = fieldName(instancePath) || WHERE[part] || 'The request'
   return propertyName === undefined ? subject : `${subject}: ${JSON.stringify(propertyName.slice(0, 60))}`
 }
 
 /**
- * One sentence about the first thing that is wrong, and what to do about it. Of a choice of schemas only the choice is
- * explained: what each of them lacks would be said as if all were required.
+ * Explains the first error in one sentence. If none of several schemas matches, only the choice is explained: the errors of
+ * each schema would read as if all were required.
  */
 export function explainValidation(findings: readonly Finding[], part: string): Problem {
   const finding = findings.find(isChoice) ?? findings[0]!
