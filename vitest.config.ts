@@ -4,9 +4,11 @@ import { defineConfig } from 'vitest/config'
 // As the binary does it: processes and threads that tests start, hundreds of them, need not strip the types again.
 process.env.NODE_COMPILE_CACHE ||= enableCompileCache().directory ?? ''
 
+/** OAuth and the gateway end to end: run with the fast path on both engines, and without it on one of them. */
+const HOT_ROUTES = 'gateway|introspection|limits|oauth*|one-answer|proxies|stop|token-life|token-model'
+
 export default defineConfig({
   test: {
-    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts'],
     globalSetup: ['server/test/global-setup.ts'],
     // Processes, not threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
@@ -16,5 +18,19 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'all', include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'without fast path',
+          include: [`server/test/journeys/@(${HOT_ROUTES}).test.ts`],
+          env: { JETON_FAST_PATH: 'off', TEST_ENGINE: 'SQLite' },
+        },
+      },
+    ],
   },
 })

@@ -75,6 +75,11 @@ export const RULES: readonly Rule[] = [
     to: /^platform\/[^/]+\//,
     except: ['^platform/[^/]+/index\\.ts$'],
   },
+  {
+    says: 'only platform/http/server.ts imports the fast path',
+    from: /^(?!platform\/http\/(server\.ts|fast-path\/))/,
+    to: /^platform\/http\/fast-path\//,
+  },
   { says: 'app does not know cli', from: /^app\//, to: /^cli\// },
   {
     says: 'queries live in stores: kysely is for platform/database, migrations and *.store.ts',

@@ -44,6 +44,11 @@ test.each([
     "import { recordChange } from '../audit/index.ts'",
     'every feature has its arrows listed',
   ],
+  [
+    'platform/http/new.ts',
+    "import { parseRequest } from './fast-path/parse-request.ts'",
+    'only platform/http/server.ts imports the fast path',
+  ],
   ['app/new.ts', "export { run } from '../cli/run.ts'", 'app does not know cli'],
   [
     'contract/scopes.ts',

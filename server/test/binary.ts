@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { FAST_PATH } from './fast-path-setting.ts'
 
 export const BINARY = fileURLToPath(new URL('../bin/jeton.js', import.meta.url))
 
@@ -46,6 +47,7 @@ export function runBinary({ home, env = {}, args = ['serve'] }: Options): Runnin
       HOME: home,
       XDG_CONFIG_HOME: join(home, '.config'),
       JETON_PORT: '0',
+      ...FAST_PATH,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

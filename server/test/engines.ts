@@ -105,9 +105,12 @@ function createEngine(name: TestEngine['name'], made: TestStore[]): TestEngine {
   }
 }
 
+/** A project of vitest may name one: what it is about has nothing to do with the engine. */
+const NAMES = (['SQLite', 'PostgreSQL'] as const).filter((name) => (process.env.TEST_ENGINE ?? name) === name)
+
 /** Runs the same tests on every engine, one `describe` for each. Not for `test.concurrent`: stores are dropped after each test. */
 export function eachEngine(define: (engine: TestEngine) => void): void {
-  for (const name of ['SQLite', 'PostgreSQL'] as const) {
+  for (const name of NAMES) {
     describe(name, () => {
       const made: TestStore[] = []
       let ofTheFile = 0

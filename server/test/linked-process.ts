@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../src/platform/clock.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
-import { linkToPrimary } from '../src/platform/workers/index.ts'
+import { connectToSupervisor } from '../src/platform/workers/index.ts'
 
 export type Order =
   | { order: 'wake'; topic: string }
@@ -15,17 +15,17 @@ export type Said = { said: 'heard'; topic: string } | { said: 'total'; text: str
 
 const say = (message: Said) => process.send!(message)
 
-const link = linkToPrimary(systemClock)!
+const link = connectToSupervisor(systemClock)!
 const metrics = createMetrics()
 const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
 metrics.gauge('held', 'What is held.', () => 1)
-link.countWith(metrics.families)
-link.wakes.onHeard((topic) => say({ said: 'heard', topic }))
+link.reportMetrics(metrics.families)
+link.notifications.onHeard((topic) => say({ said: 'heard', topic }))
 
 process.on('message', async (message: Order) => {
   switch (message.order) {
     case 'wake':
-      link.wakes.send(message.topic)
+      link.notifications.send(message.topic)
       return
     case 'count':
       counter.add(message.amount)

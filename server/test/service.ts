@@ -3,7 +3,8 @@ import { makeFirst } from '../src/app/first-start.ts'
 import type { Clock } from '../src/platform/clock.ts'
 import { readConfig } from '../src/platform/config/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
-import type { PrimaryLink } from '../src/platform/workers/index.ts'
+import type { WorkerLink } from '../src/platform/workers/index.ts'
+import { FAST_PATH } from './fast-path-setting.ts'
 import { TestClock } from './test-clock.ts'
 
 export const OPERATOR = { id: 'tester', token: 'a-management-token-of-at-least-32-characters' }
@@ -105,23 +106,24 @@ interface StartOptions {
   readonly log?: Log
   readonly sample?: boolean
   readonly worker?: boolean
-  /** The line to other workers, where the service is one of several. */
-  readonly siblings?: PrimaryLink
+  /** The link to the other HTTP processes, if the service has several. */
+  readonly workerLink?: WorkerLink
 }
 
 /** The whole service in this process, on a free port. With a TestClock its background work runs when the test moves the time. */
 export async function startService(
   env: Readonly<Record<string, string>>,
-  { clock, log = silentLog(), sample = false, worker = true, siblings }: StartOptions,
+  { clock, log = silentLog(), sample = false, worker = true, workerLink }: StartOptions,
 ): Promise<TestService> {
   const config = readConfig({
     JETON_PORT: '0',
     JETON_MANAGEMENT_ID: OPERATOR.id,
     JETON_MANAGEMENT_TOKEN: OPERATOR.token,
     JETON_SAMPLE: 'off',
+    ...FAST_PATH,
     ...env,
   })
-  const service = await compose({ config, clock, log, interactive: false, worker, siblings })
+  const service = await compose({ config, clock, log, interactive: false, worker, workerLink })
   if (sample) await makeFirst(service.db, config)
   const { url, managementUrl } = await service.start()
   return {

@@ -1,12 +1,12 @@
 import { createServer, type ListenOptions, type Server } from 'node:net'
-import { type Place, whyNoListener } from './listen.ts'
+import { type ListenAddress, whyNoListener } from './listen.ts'
 
 /**
  * Workers share a port (SO_REUSEPORT), and the system lets every process of the same user share it with them: another
  * Jeton, started by mistake, would get half of the requests. So before the workers listen we make sure that nobody else
  * does. The name, which is freed when this process ends, keeps away a second one that makes sure at the same moment.
  */
-export async function claimPort(place: Place): Promise<void> {
+export async function claimPort(place: ListenAddress): Promise<void> {
   const { host, port } = place
   if (port === 0) return
   try {

@@ -17,18 +17,18 @@ import {
   migrate,
   openDatabase,
 } from '../platform/database/index.ts'
-import { createHttp, type Http, WrongAttempts } from '../platform/http/index.ts'
+import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
-import type { PrimaryLink } from '../platform/workers/index.ts'
+import type { WorkerLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
 import { openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
-import { listen, placesOf } from './listen.ts'
+import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { VERSION } from './version.ts'
@@ -47,8 +47,8 @@ interface Parts {
   readonly log: Log
   /** In a terminal, people want to see every request. */
   readonly interactive: boolean
-  /** The line to the other workers of this service, where it has several. */
-  readonly siblings?: PrimaryLink | undefined
+  /** The link to the other HTTP processes of this service, if it has several. */
+  readonly workerLink?: WorkerLink | undefined
   /** Whether events are sent by this process too; they are unless it says no. */
   readonly worker?: boolean
 }
@@ -67,14 +67,14 @@ export interface Service {
 export async function openStore({
   config,
   clock,
-  siblings,
-}: Pick<Parts, 'config' | 'clock' | 'siblings'>): Promise<{ db: Database; migrations: MigrationReport }> {
+  workerLink,
+}: Pick<Parts, 'config' | 'clock' | 'workerLink'>): Promise<{ db: Database; migrations: MigrationReport }> {
   const where = {
     url: config.JETON_DATABASE_URL,
     pool: config.JETON_DATABASE_POOL,
     folder: config.JETON_DATA_DIR,
   }
-  const db = await openDatabase({ clock, wakes: siblings?.wakes }, where)
+  const db = await openDatabase({ clock, wakes: workerLink?.notifications }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
   } catch (error) {
@@ -85,7 +85,7 @@ export async function openStore({
 
 /** The whole service, wired. The only place that sees every feature. */
 export async function compose(parts: Parts): Promise<Service> {
-  const { config, clock, log, siblings } = parts
+  const { config, clock, log, workerLink } = parts
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
@@ -98,7 +98,7 @@ export async function compose(parts: Parts): Promise<Service> {
     )
 
   const vault = await openVault(store.db, config)
-  const attempts = new WrongAttempts(clock)
+  const attempts = new LoginThrottle(clock)
   const operators = createOperatorGuard({ db, clock, attempts })
   const refusals = createRefusalRecorder({ db, clock })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
@@ -114,7 +114,7 @@ export async function compose(parts: Parts): Promise<Service> {
     vault,
     egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
     metrics,
-    metricsText: async () => (siblings ? siblings.totalText() : metrics.text()),
+    metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
     memory,
     attempts,
     uses,
@@ -140,12 +140,13 @@ export async function compose(parts: Parts): Promise<Service> {
 
   addProcessMetrics(metrics)
   addServiceMetrics()
-  siblings?.countWith(metrics.families)
+  workerLink?.reportMetrics(metrics.families)
   const newHttp = () =>
     createHttp({
       clock,
       log,
       metrics,
+      fastPath: config.JETON_FAST_PATH === 'on',
       trustedProxies: config.JETON_TRUSTED_PROXIES,
       managementAllow: config.JETON_MANAGEMENT_ALLOW,
       requestLogLevel: parts.interactive ? 'info' : 'debug',
@@ -220,8 +221,8 @@ export async function compose(parts: Parts): Promise<Service> {
     memory,
     async start() {
       await memory.look()
-      const shared = siblings !== undefined
-      const [place, managementPlace] = placesOf(config)
+      const shared = workerLink !== undefined
+      const [place, managementPlace] = listenAddresses(config)
       const address = await listen(main.app, place!, shared)
       url ||= address
       const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address

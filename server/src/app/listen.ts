@@ -3,22 +3,26 @@ import type { App } from '../platform/http/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 import { portHolder } from './port-holder.ts'
 
-export interface Place {
+export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** That names the port. */
+  /** The setting that names the port. */
   readonly setting: string
 }
 
-/** Where the settings say to listen: for everyone, and for operators where that is a place of its own. */
-export function placesOf({ JETON_HOST: host, JETON_PORT, JETON_MANAGEMENT_PORT }: Config): Place[] {
+/** The addresses to listen on: the public one, and the one of the management API if it has a port of its own. */
+export function listenAddresses({
+  JETON_HOST: host,
+  JETON_PORT,
+  JETON_MANAGEMENT_PORT,
+}: Config): ListenAddress[] {
   const place = { host, port: JETON_PORT, setting: 'JETON_PORT' }
   if (JETON_MANAGEMENT_PORT === undefined) return [place]
   return [place, { host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT' }]
 }
 
 /** Opens the listener; its address as a client would write it. `shared` with the other workers of the service. */
-export async function listen(app: App, place: Place, shared = false): Promise<string> {
+export async function listen(app: App, place: ListenAddress, shared = false): Promise<string> {
   const { host, port } = place
   try {
     await app.listen({ host, port, ...(shared && { reusePort: true }) } as { host: string; port: number })
@@ -31,7 +35,7 @@ export async function listen(app: App, place: Place, shared = false): Promise<st
 }
 
 /** In one line, what keeps us from listening and what to do. */
-export function whyNoListener(error: NodeJS.ErrnoException, { host, port, setting }: Place): Error {
+export function whyNoListener(error: NodeJS.ErrnoException, { host, port, setting }: ListenAddress): Error {
   switch (error.code) {
     case 'EADDRINUSE': {
       const holder = portHolder(port)

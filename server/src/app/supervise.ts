@@ -3,11 +3,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { Log } from '../platform/log.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { type Listening, markWorker, superviseWorkers } from '../platform/workers/index.ts'
+import { type Listening, superviseWorkers, workerEnvironment } from '../platform/workers/index.ts'
 import { claimPort } from './claim-port.ts'
 import { openStore, type Service } from './compose.ts'
 import { openVault } from './encryption-keys.ts'
-import { placesOf } from './listen.ts'
+import { listenAddresses } from './listen.ts'
 
 interface Parts {
   readonly config: Config
@@ -37,7 +37,7 @@ export async function supervise({ config, clock, log }: Parts): Promise<Omit<Ser
     db,
     migrations,
     async start() {
-      for (const place of placesOf(config)) await claimPort(place)
+      for (const place of listenAddresses(config)) await claimPort(place)
       return start()
     },
     stop,
@@ -52,7 +52,9 @@ function forkWorker(config: Config, listening: Listening | undefined): ChildProc
       JETON_MANAGEMENT_PORT: portOf(listening.managementUrl),
     }),
   }
-  return fork(process.argv[1]!, process.argv.slice(2), { env: markWorker({ ...process.env, ...ports }) })
+  return fork(process.argv[1]!, process.argv.slice(2), {
+    env: workerEnvironment({ ...process.env, ...ports }),
+  })
 }
 
 const portOf = (url: string): string => new URL(url).port || '80'

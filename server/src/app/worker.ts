@@ -10,7 +10,7 @@ import { openStore } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
-import { listen, placesOf } from './listen.ts'
+import { listen, listenAddresses } from './listen.ts'
 import { Writability } from './writability.ts'
 
 interface Parts {
@@ -41,7 +41,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   }
   reportKeys(parts.log, config, await missingKeyIds(db, config))
   const writability = new Writability({ ...parts, db })
-  const [, place] = placesOf(config)
+  const [, place] = listenAddresses(config)
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))
   const sending = startSending({ ...parts, db, vault, metrics })

@@ -5,13 +5,13 @@ import { TERMINAL_COLUMNS, wrapped } from './wrapped.ts'
 export const mark = (io: Io, passed: boolean): string =>
   passed ? coloured(io, 'green', '✓') : coloured(io, 'red', '✗')
 
-interface Rung {
+interface Check {
   readonly passed: boolean
   readonly says: string
 }
 
 /** Each step, and what would mend the one that failed. */
-export function printLadder(io: Io, steps: readonly Rung[], remedy: string | null): void {
+export function printLadder(io: Io, steps: readonly Check[], remedy: string | null): void {
   for (const { passed, says } of steps) printHanging(io, `  ${mark(io, passed)} `, says)
   if (remedy) printHanging(io, '  → ', remedy)
 }

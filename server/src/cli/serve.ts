@@ -11,7 +11,7 @@ import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
 import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { isWorker, linkToPrimary, type PrimaryLink } from '../platform/workers/index.ts'
+import { connectToSupervisor, isWorker, type WorkerLink } from '../platform/workers/index.ts'
 import { wrongUsage } from './exit.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
@@ -30,8 +30,8 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
   const parts = { config, clock: systemClock, log, interactive, worker }
   const several = config.JETON_WORKERS > 1
-  const siblings = several ? linkToPrimary(systemClock) : undefined
-  if (siblings) return serveAsWorker(await compose({ ...parts, siblings }), siblings, log)
+  const workerLink = several ? connectToSupervisor(systemClock) : undefined
+  if (workerLink) return serveAsWorker(await compose({ ...parts, workerLink }), workerLink, log)
   if (config.JETON_DATABASE_URL === undefined && sqliteFileState(config.JETON_DATA_DIR) === 'empty')
     log.warn({ file: sqliteFile(config.JETON_DATA_DIR) }, 'an empty file (0 bytes) becomes a new store')
   const service = several
@@ -74,7 +74,7 @@ function configOf(port: string | undefined): Config {
 }
 
 /** What is made and told once, the primary makes and tells. */
-async function serveAsWorker(service: Service, primary: PrimaryLink, log: Log): Promise<void> {
+async function serveAsWorker(service: Service, primary: WorkerLink, log: Log): Promise<void> {
   const urls = await service.start()
   stopWithPrimary(service, primary, log)
   primary.ready(urls)

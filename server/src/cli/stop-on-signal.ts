@@ -1,5 +1,5 @@
 import type { Log } from '../platform/log.ts'
-import type { PrimaryLink } from '../platform/workers/index.ts'
+import type { WorkerLink } from '../platform/workers/index.ts'
 
 interface Stoppable {
   stop(): Promise<void>
@@ -19,7 +19,7 @@ export function stopOnSignal(service: Stoppable, log: Log): void {
 }
 
 /** For a worker of several: what is in flight finishes when the primary says so, or is gone, or at a signal to it alone. */
-export function stopWithPrimary(service: Stoppable, primary: PrimaryLink, log: Log): void {
+export function stopWithPrimary(service: Stoppable, primary: WorkerLink, log: Log): void {
   let stopping = false
   const stop = () => {
     if (!stopping) void stopAndExit(service, log)

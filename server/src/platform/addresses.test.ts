@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../test/properties.ts'
-import { addressMatcher, isLoopbackHost, parseRange, plainAddress } from './addresses.ts'
+import { addressMatcher, isLoopbackHost, normalizeIp, parseRange } from './addresses.ts'
 
 describe('a plain address', () => {
   test.each([
@@ -15,7 +15,7 @@ describe('a plain address', () => {
     // Compatible and translated addresses are not mapped ones.
     ['::10.0.0.4', '::a00:4'],
     ['::ffff:0:10.0.0.4', '::ffff:0:a00:4'],
-  ])('of %s is %s', (text, plain) => expect(plainAddress(text)).toBe(plain))
+  ])('of %s is %s', (text, plain) => expect(normalizeIp(text)).toBe(plain))
 
   test.each([
     '',
@@ -35,13 +35,13 @@ describe('a plain address', () => {
     '::ffff:1.2.3',
     '0x7f.1',
     '2130706433',
-  ])('of %j does not exist', (text) => expect(plainAddress(text)).toBeNull())
+  ])('of %j does not exist', (text) => expect(normalizeIp(text)).toBeNull())
 
   test('is its own plain address, for every address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
-        const plain = plainAddress(address)!
-        expect(plainAddress(plain)).toBe(plain)
+        const plain = normalizeIp(address)!
+        expect(normalizeIp(plain)).toBe(plain)
       }),
     )
   })

@@ -10,12 +10,15 @@ interface Range {
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /** One spelling per address: an IPv4-mapped address is its IPv4 address, and a zone (`%eth0`) is left out. */
-export function plainAddress(text: string): string | null {
+export function normalizeIp(text: string): string | null {
   if (isIP(text) === 4) return text
   if (isIP(text) === 0) return null
   const bare = text.split('%', 1)[0]!
+  // Without a URL where it is written as dual-stack sockets report it: every request comes here.
+  const dotted = MAPPED.exec(bare)
+  if (dotted) return dotted[1]!
   const written = new URL(`http://[${bare}]`).hostname.slice(1, -1)
-  const mapped = MAPPED.exec(bare) ?? MAPPED.exec(unmapHex(written))
+  const mapped = MAPPED.exec(unmapHex(written))
   return mapped ? mapped[1]! : written
 }
 
@@ -49,7 +52,7 @@ export const RANGE_PATTERN = [
 export function parseRange(text: string): Range | null {
   const [, base, bitsText] = /^([^/%\s]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   if (base === undefined || isIP(base) === 0) return null
-  const address = plainAddress(base)!
+  const address = normalizeIp(base)!
   const mapped = isIP(base) === 6 && isIP(address) === 4
   const width = isIP(address) === 4 ? 32 : 128
   let bits = bitsText === undefined ? width : Number(bitsText)
@@ -77,4 +80,4 @@ const isLoopback = addressMatcher(['127.0.0.0/8', '::1'])
 
 /** Whether a listening address can be reached from this machine only. */
 export const isLoopbackHost = (host: string): boolean =>
-  host === 'localhost' || isLoopback(plainAddress(host) ?? '')
+  host === 'localhost' || isLoopback(normalizeIp(host) ?? '')

@@ -3,15 +3,15 @@ export interface Family {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** What several processes of one service make of it together. */
-  readonly together: Together
+  /** How the values of several processes of one service become one. */
+  readonly aggregate: Aggregate
   /** Each series as it is written, labels included, and its value. */
   readonly samples: readonly (readonly [series: string, value: number])[]
 }
 
-export type Together = 'sum' | 'max' | 'min'
+export type Aggregate = 'sum' | 'max' | 'min'
 
-const JOIN: Record<Together, (a: number, b: number) => number> = {
+const JOIN: Record<Aggregate, (a: number, b: number) => number> = {
   sum: (a, b) => a + b,
   max: Math.max,
   min: Math.min,
@@ -24,7 +24,7 @@ export function addUp(processes: readonly (readonly Family[])[]): Family[] {
 }
 
 function joined(families: readonly Family[]): [string, number][] {
-  const join = JOIN[families[0]!.together]
+  const join = JOIN[families[0]!.aggregate]
   const values = new Map<string, number>()
   for (const { samples } of families)
     for (const [series, value] of samples) {

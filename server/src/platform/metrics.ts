@@ -1,4 +1,4 @@
-import { type Family, familiesText, type Together } from './metric-families.ts'
+import { type Aggregate, type Family, familiesText } from './metric-families.ts'
 
 /** Counters, gauges and histograms in the text format of Prometheus. Counting costs one addition; text is made when asked for. */
 
@@ -55,8 +55,8 @@ export interface Metrics {
   /** Hold on to the result where it counts often: the look-up by labels is the costly part. */
   counter(name: string, help: string): (labels?: Labels) => Counter
   histogram(name: string, help: string): (labels?: Labels) => Histogram
-  /** `together`: what several processes of one service make of it; what is the same in all of them is no sum. */
-  gauge(name: string, help: string, read: () => number | undefined, together?: Together): void
+  /** `aggregate` says how the values of several processes become one; a value that is the same in all is no sum. */
+  gauge(name: string, help: string, read: () => number | undefined, aggregate?: Aggregate): void
   /** A counter that someone else keeps. */
   countedElsewhere(name: string, help: string, read: () => number): void
   text(): string
@@ -81,7 +81,7 @@ export function createMetrics(): Metrics {
         return one
       })
       const samples = () => [...series].map((one): Sample => [`${name}${labelText(one.labels)}`, one.count])
-      metrics.push({ name, help, type: 'counter', together: 'sum', samples })
+      metrics.push({ name, help, type: 'counter', aggregate: 'sum', samples })
       return (labels = {}) => series.of(labels)
     },
 
@@ -114,21 +114,21 @@ export function createMetrics(): Metrics {
             [`${name}_count${labelText(labels)}`, total],
           ]
         })
-      metrics.push({ name, help, type: 'histogram', together: 'sum', samples })
+      metrics.push({ name, help, type: 'histogram', aggregate: 'sum', samples })
       return (labels = {}) => series.of(labels)
     },
 
-    gauge(name, help, read, together = 'sum') {
+    gauge(name, help, read, aggregate = 'sum') {
       const samples = (): Sample[] => {
         const value = read()
         return value === undefined ? [] : [[name, value]]
       }
       // By the naming rule of Prometheus what ends in `_total` only grows, and so it is a counter that we merely read.
-      metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', together, samples })
+      metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', aggregate, samples })
     },
 
     countedElsewhere(name, help, read) {
-      metrics.push({ name, help, type: 'counter', together: 'sum', samples: () => [[name, read()]] })
+      metrics.push({ name, help, type: 'counter', aggregate: 'sum', samples: () => [[name, read()]] })
     },
 
     text: () => familiesText(families()),

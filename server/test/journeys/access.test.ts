@@ -10,7 +10,7 @@ import {
   createHttp,
   type Http,
   type HttpDeps,
-  WrongAttempts,
+  LoginThrottle,
 } from '../../src/platform/http/index.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
 import { eachEngine } from '../engines.ts'
@@ -64,7 +64,7 @@ eachEngine((engine) => {
     const { memory } = service.service
     guard = createScopeGuard({
       memory,
-      attempts: new WrongAttempts(service.clock),
+      attempts: new LoginThrottle(service.clock),
       uses: new KeyUses(service.clock),
     })
     http = httpWith(guard, {

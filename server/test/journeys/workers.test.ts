@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { PrimaryLink } from '../../src/platform/workers/index.ts'
+import type { WorkerLink } from '../../src/platform/workers/index.ts'
 import { makeHome, type Running, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
 import { eachEngine } from '../engines.ts'
 import { halfRequest, refuses } from '../half-request.ts'
@@ -252,11 +252,11 @@ eachEngine((engine) => {
   })
 })
 
-/** The lines of two workers to a primary that only passes wake-ups on. */
-function linkedPair(): [PrimaryLink, PrimaryLink] {
+/** The links of two workers to a supervisor that only relays notifications. */
+function linkedPair(): [WorkerLink, WorkerLink] {
   const heards: ((topic: string) => void)[][] = [[], []]
-  const link = (own: number): PrimaryLink => ({
-    wakes: {
+  const link = (own: number): WorkerLink => ({
+    notifications: {
       send(topic) {
         for (const heard of heards[1 - own]!) heard(topic)
       },
@@ -264,7 +264,7 @@ function linkedPair(): [PrimaryLink, PrimaryLink] {
     },
     ready: () => undefined,
     totalText: async () => undefined,
-    countWith: () => undefined,
+    reportMetrics: () => undefined,
     onStop: () => undefined,
   })
   return [link(0), link(1)]
@@ -274,8 +274,8 @@ test('workers on SQLite tell each other of a change at once: no second has to pa
   const { folder, remove } = makeHome()
   const env = { JETON_DATA_DIR: folder }
   const services = []
-  for (const siblings of linkedPair())
-    services.push(await startService(env, { clock: new TestClock(), siblings }))
+  for (const workerLink of linkedPair())
+    services.push(await startService(env, { clock: new TestClock(), workerLink }))
   const [a, b] = services as [TestService, TestService]
   const project = await a.project('Told')
   const [key, asker] = [await a.key(project.id), await a.key(project.id)]

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problem.ts'
 import { covers, type Scope, wholeSideOf } from '../../contract/scopes.ts'
-import type { CallerAddress } from '../../platform/http/index.ts'
+import type { ClientAddress } from '../../platform/http/index.ts'
 import {
   type AuthenticationDeps,
   addressRefused,
@@ -14,7 +14,7 @@ import {
 
 export interface Call {
   readonly presented: Presented
-  readonly caller: CallerAddress
+  readonly caller: ClientAddress
   /** All of them must be covered; one, for a path. */
   readonly needed: readonly Scope[]
   /** For people: `GET /v1/campaigns`. */

@@ -1,5 +1,5 @@
 import { covers, SCOPE_VALUES, SCOPES, type Scope, wholeSideOf } from '../../contract/scopes.ts'
-import { plainAddress } from '../../platform/addresses.ts'
+import { normalizeIp } from '../../platform/addresses.ts'
 import { closest } from '../../platform/closest.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { isoTime } from '../../platform/http/index.ts'
@@ -21,7 +21,7 @@ export interface AccessQuestion {
   readonly address?: string | undefined
 }
 
-interface Rung {
+interface Check {
   readonly step: string
   readonly passed: boolean
   readonly says: string
@@ -31,14 +31,14 @@ interface Rung {
 export interface AccessAnswer {
   readonly allowed: boolean
   readonly needed_scope: Scope | null
-  readonly steps: Omit<Rung, 'remedy'>[]
+  readonly steps: Omit<Check, 'remedy'>[]
   /** How to fix the first step that failed. */
   readonly remedy: string | null
 }
 
 type Deps = { readonly db: Database; readonly memory: Memory }
 
-const rung = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Rung =>
+const check = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Check =>
   passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
 
 /**
@@ -47,13 +47,13 @@ const rung = (step: string, passed: boolean, says: { yes: string; no: string; re
  */
 export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = judgePath(question.path)
-  const pathRung = rung('path', path.ok, {
+  const pathCheck = check('path', path.ok, {
     yes: path.ok ? `${question.path} needs "${path.needed}"${unnamed(question.path, path.needed)}` : '',
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
   const needed = path.ok ? path.needed : null
-  const steps = [pathRung, ...(await holderSteps(deps, question, needed))]
+  const steps = [pathCheck, ...(await holderSteps(deps, question, needed))]
   const failed = steps.find((step) => !step.passed)
   return {
     allowed: failed === undefined,
@@ -80,10 +80,10 @@ function unnamed(path: string, needed: Scope): string {
 
 const CHECK_PATH = 'Check the path: no scope names it.'
 
-async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Rung[]> {
+async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Check[]> {
   if (question.access_token !== undefined) return tokenSteps(deps, question, question.access_token, needed)
   const row = await findApiKeyByAppId(deps.db, question.app_id!)
-  const found = rung('credential', row !== undefined, {
+  const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
     remedy: 'Check it against: jeton key list',
@@ -96,9 +96,9 @@ async function tokenSteps(
   question: AccessQuestion,
   accessToken: string,
   needed: Scope | null,
-): Promise<Rung[]> {
+): Promise<Check[]> {
   const name = nameOfToken(accessToken)
-  const wellFormed = rung('well_formed', name !== null, {
+  const wellFormed = check('well_formed', name !== null, {
     yes: 'the token is well-formed',
     no: 'this is not a token of ours: prefix, length or checksum are wrong',
     remedy: 'Look for a cut-off or altered token in the client.',
@@ -106,7 +106,7 @@ async function tokenSteps(
   if (name === null) return [wellFormed]
   const [token] = await findTokens(db, [name])
   const row = token && (await findApiKey(db, name.projectId, token.key_id))
-  const onRecord = rung('on_record', row !== undefined, {
+  const onRecord = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: 'the token is not on record: it never existed, or it expired a while ago',
     remedy: 'The client must ask for a new token.',
@@ -122,20 +122,20 @@ async function tokenSteps(
   ]
 }
 
-function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Rung[] {
+function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Check[] {
   const remedy = 'The client must ask for a new token.'
   return [
-    rung('not_revoked', token.revoked_at === null, {
+    check('not_revoked', token.revoked_at === null, {
       yes: 'it was not revoked',
       no: `it was revoked at ${isoTime(token.revoked_at ?? 0)}`,
       remedy,
     }),
-    rung('not_expired', now < token.expires_at, {
+    check('not_expired', now < token.expires_at, {
       yes: `it expires at ${isoTime(token.expires_at)}`,
       no: `it expired at ${isoTime(token.expires_at)}`,
       remedy,
     }),
-    rung('of_present_epoch', token.epoch === row.epoch, {
+    check('of_present_epoch', token.epoch === row.epoch, {
       yes: 'its key was neither blocked nor had its tokens revoked since',
       no: 'its key was blocked or deleted, or had its tokens revoked, after it was issued',
       remedy,
@@ -147,11 +147,11 @@ function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Rung[] {
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
-function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | null): Rung[] {
+function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | null): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
   const steps = [
-    rung('key_active', state === 'active', {
+    check('key_active', state === 'active', {
       yes: 'the key is active',
       no: `the key is ${state}`,
       remedy:
@@ -162,7 +162,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
   ]
   if (address !== undefined)
     steps.push(
-      rung('address', key.admits(plainAddress(address)), {
+      check('address', key.admits(normalizeIp(address)), {
         yes: `${address} may use the key`,
         no: `${address} is not in the whitelist of the key`,
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
@@ -170,7 +170,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
     )
   if (needed !== null)
     steps.push(
-      rung('permissions', covers(key.permissions, needed), {
+      check('permissions', covers(key.permissions, needed), {
         yes: `the key is permitted: ${key.permissions.join(' ')}`,
         no: `the key is permitted only: ${key.permissions.join(' ')}`,
         remedy: isUnnamed(needed)
@@ -181,10 +181,10 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
   return steps
 }
 
-function scopeStep({ scope }: TokenRow, needed: Scope | null): Rung[] {
+function scopeStep({ scope }: TokenRow, needed: Scope | null): Check[] {
   if (needed === null) return []
   return [
-    rung('scope', covers(scope.split(' '), needed), {
+    check('scope', covers(scope.split(' '), needed), {
       yes: `the token has: ${scope}`,
       no: `the token has only: ${scope}`,
       remedy: isUnnamed(needed) ? CHECK_PATH : `The client must ask for a token with "${needed}".`,

@@ -1,8 +1,6 @@
-import { METHODS } from 'node:http'
-import type { HTTPMethods } from 'fastify'
 import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
-import { type App, type Asked, answerQuickly, type QuickAnswer } from '../../platform/http/index.ts'
+import { ALL_METHODS, type ApiRequest, type ApiResponse, type App } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall } from './authorize-call.ts'
@@ -26,14 +24,14 @@ function forProxies(error: unknown): unknown {
 const PLAIN_TEXT = ['content-type', 'text/plain; charset=utf-8']
 
 /**
- * The door for APIs that live elsewhere: nginx `auth_request`, Caddy and Traefik `forward_auth`, Envoy `ext_authz` ask
- * here whether a call may pass. From memory, by any method, and without looking at a body: it answers before one is read.
+ * For APIs that run elsewhere: nginx `auth_request`, Caddy and Traefik `forward_auth` and Envoy `ext_authz` ask here
+ * whether a call is allowed. Answered from the cache, for any method, before a body is read.
  */
 export function gatewayRoutes(app: App, deps: Deps): void {
   const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
   const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
 
-  function pass({ key, scope }: Allowed): QuickAnswer {
+  function pass({ key, scope }: Allowed): ApiResponse {
     passed.add()
     const { project_id, client_id, id } = key.row
     const headers = [
@@ -55,7 +53,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     throw forProxies(error)
   }
 
-  function authorize(request: Asked): QuickAnswer | Promise<QuickAnswer> {
+  function authorize(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     try {
       const presented = presentedCredential(request)
       const { needed, what } = questionOf(request.raw)
@@ -66,13 +64,12 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     }
   }
 
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   for (const url of [GATEWAY, `${GATEWAY}/*`])
     app.route({
-      method: METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[],
+      method: ALL_METHODS,
       url,
       // nginx drops the body of a refusal but can read headers, so that the caller sees it.
-      config: { access: 'handler', takes: 'nothing', quick: authorize, refusalInHeader: true },
+      config: { access: 'handler', bodyType: 'nothing', fast: authorize, refusalInHeader: true },
       schema: {
         tags: ['gateway'],
         hide: url !== GATEWAY,
@@ -91,7 +88,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         description:
           'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
       },
-      onRequest: answerQuickly(authorize),
+      // Never called: a route that accepts no body responds before it would be read.
       handler: () => undefined,
     })
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problem.ts'
 import { isScope, type Scope } from '../../contract/scopes.ts'
-import { type Arrived, pathOf } from '../../platform/http/index.ts'
+import { pathOf, type RawRequest } from '../../platform/http/index.ts'
 import { judgePath } from './call-path.ts'
 
 export const GATEWAY = '/gateway/authorize'
@@ -18,7 +18,7 @@ const refuse = (message: string, details: string): Problem =>
 const SOURCES = ['x-original-uri', 'x-forwarded-uri'] as const
 
 /** How often a header was sent: Node joins what was sent twice, and a caller may have slipped one in. */
-function timesSent(raw: Arrived, name: string): number {
+function timesSent(raw: RawRequest, name: string): number {
   let count = 0
   for (let i = 0; i < raw.rawHeaders.length; i += 2) {
     const sent = raw.rawHeaders[i]!
@@ -27,7 +27,7 @@ function timesSent(raw: Arrived, name: string): number {
   return count
 }
 
-function pathsNamed(raw: Arrived): string[] {
+function pathsNamed(raw: RawRequest): string[] {
   const paths: string[] = []
   for (const name of SOURCES) {
     const value = raw.headers[name]
@@ -45,7 +45,7 @@ function pathsNamed(raw: Arrived): string[] {
  * The question of a proxy. Every source of the path that is present must agree with the others; `?scope=` counts only
  * where there is none, and then alone decides.
  */
-export function questionOf(raw: Arrived): Question {
+export function questionOf(raw: RawRequest): Question {
   const paths = pathsNamed(raw)
   if (paths.length === 0) return scopeAsked(raw.url!)
   const path = paths[0]!

@@ -8,7 +8,7 @@ import { type Allowed, authorizeCall } from './authorize-call.ts'
 export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
   const enter = (request: FastifyRequest, { key }: Allowed): void => {
     const { id, name, app_id, project_id: projectId } = key.row
-    request.note = name
+    request.logNote = name
     request.projectId = projectId
     request.apiKey = { name, app_id }
     request.actor = { type: 'api_key', id, address: request.caller.plain, requestId: request.id }

@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import type { Guard, WrongAttempts } from '../../platform/http/index.ts'
+import type { Guard, LoginThrottle } from '../../platform/http/index.ts'
 import { digestOf, sameDigest } from '../../platform/secrets.ts'
 import { findOperator, saveOperatorUse } from './operator.store.ts'
 
 interface Deps {
   readonly db: Database
   readonly clock: Clock
-  readonly attempts: WrongAttempts
+  readonly attempts: LoginThrottle
 }
 
 /** One answer for every wrong credential; only the step on record differs. */
@@ -41,10 +41,10 @@ export function createOperatorGuard(deps: Deps): { guard: Guard; flush: () => Pr
     const right = sameDigest(digestOf(token), operator?.token_digest ?? NOBODY)
     if (!operator || !right) {
       const step = operator ? 'management_token_wrong' : 'management_id_unknown'
-      throw deps.attempts.refuse(request.caller.plain, `management ${id}`, refused(step))
+      throw deps.attempts.recordFailure(request.caller.plain, `management ${id}`, refused(step))
     }
     uses.set(operator.id, deps.clock.now())
-    request.note = operator.name
+    request.logNote = operator.name
     request.actor = {
       type: 'operator',
       id: operator.id,

@@ -2,8 +2,7 @@ import { withoutCredentials } from '../../contract/ids.ts'
 import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { pathOf, type Told } from '../../platform/http/index.ts'
-import { Alike } from './alike.ts'
+import { type ErrorContext, pathOf } from '../../platform/http/index.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
@@ -11,6 +10,7 @@ import {
   insertRefusals,
   type RefusalRow,
 } from './refusal.store.ts'
+import { RefusalSampler } from './refusal-sampler.ts'
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 const KEPT_PER_PROJECT = 10_000
@@ -20,7 +20,7 @@ const ROWS_PER_STATEMENT = 500
 
 const printable = (text: string, most: number): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, most)
 
-function rowOf(request: Told, problem: Problem, at: number): RefusalRow {
+function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow {
   const { caller } = request
   return {
     request_id: request.id,
@@ -45,7 +45,7 @@ const kindOf = ({ project_id, step, key_id, address }: RefusalRow): string =>
 
 /** Gathers refusals in memory and writes them in batches, off the request's path. */
 export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
-  const alike = new Alike()
+  const sampler = new RefusalSampler()
   let waiting: RefusalRow[] = []
   let flushing: Promise<void> | undefined
 
@@ -65,10 +65,10 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
   }
 
   return {
-    record(request: Told, problem: Problem): void {
+    record(request: ErrorContext, problem: Problem): void {
       if (waiting.length >= WAITING_MOST) return
       const row = rowOf(request, problem, clock.now())
-      if (alike.isWorthAPlace(kindOf(row), clock.monotonic())) waiting.push(row)
+      if (sampler.shouldRecord(kindOf(row), clock.monotonic())) waiting.push(row)
     },
     /** One at a time: whoever comes meanwhile waits for the one under way, which goes on until nothing is waiting. */
     flush: () => (flushing ??= write().finally(() => (flushing = undefined))),

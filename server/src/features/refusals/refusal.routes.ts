@@ -14,7 +14,7 @@ import {
 } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { findRefusal, listRefusalRows, type RefusalRow } from './refusal.store.ts'
-import { ladderTo } from './steps.ts'
+import { checksUpTo } from './steps.ts'
 
 const Refusal = Type.Object({
   request_id: Type.String(),
@@ -41,7 +41,7 @@ function view(row: RefusalRow) {
   const { project_id, at, ...rest } = row
   return {
     ...rest,
-    ...ladderTo(row.step),
+    ...checksUpTo(row.step),
     object: 'refusal' as const,
     at: isoTime(at),
     project_id: project_id === '' ? null : project_id,

@@ -137,20 +137,20 @@ const GATEWAY: readonly Step[] = [
   },
 ]
 
-const LADDERS = [MANAGEMENT, CLIENT, BEARER, GATEWAY]
+const CHECKS = [MANAGEMENT, CLIENT, BEARER, GATEWAY]
 
-export interface Rung {
+export interface Check {
   readonly step: string
   readonly passed: boolean
   readonly says: string
 }
 
-/** The way up to the step that failed, and what would mend it. */
-export function ladderTo(step: string): { steps: Rung[]; remedy: string } {
-  const ladder = LADDERS.find((steps) => steps.some((one) => one.step === step)) ?? []
-  const at = ladder.findIndex((one) => one.step === step)
-  const steps = ladder
+/** The checks up to the one that failed, and how to fix it. */
+export function checksUpTo(step: string): { steps: Check[]; remedy: string } {
+  const checks = CHECKS.find((steps) => steps.some((one) => one.step === step)) ?? []
+  const at = checks.findIndex((one) => one.step === step)
+  const steps = checks
     .slice(0, at + 1)
     .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : one.failed }))
-  return { steps, remedy: ladder[at]?.remedy ?? 'See the error key in the documentation.' }
+  return { steps, remedy: checks[at]?.remedy ?? 'See the error key in the documentation.' }
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import type { CallerAddress, WrongAttempts } from '../../platform/http/index.ts'
+import type { ClientAddress, LoginThrottle } from '../../platform/http/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
 import { judgeSecret, saveKeyUse } from '../api-keys/index.ts'
 import type { KnownKey } from './known-key.ts'
@@ -14,7 +14,7 @@ interface Pair {
 
 export interface AuthenticationDeps {
   readonly memory: Memory
-  readonly attempts: WrongAttempts
+  readonly attempts: LoginThrottle
   readonly uses: KeyUses
 }
 
@@ -70,7 +70,7 @@ function fault(
 export function authenticateKey(
   deps: AuthenticationDeps,
   pair: Pair,
-  caller: CallerAddress,
+  caller: ClientAddress,
 ): KnownKey | Promise<KnownKey> {
   const { memory } = deps
   const digest = digestOf(pair.appToken)
@@ -82,13 +82,13 @@ export function authenticateKey(
 async function askStore(
   { memory, attempts }: AuthenticationDeps,
   appId: string,
-  caller: CallerAddress,
+  caller: ClientAddress,
   judge: (key: KnownKey | undefined) => Problem | undefined,
 ): Promise<KnownKey> {
   const key = APP_ID.test(appId) ? await memory.freshKeyByAppId(appId) : undefined
   const problem = judge(key)
   if (!problem) return key!
-  throw problem.key === 'unauthorized' ? attempts.refuse(caller.plain, appId, problem) : problem
+  throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.plain, appId, problem) : problem
 }
 
 /** Exact enough for people; and a row of a key is in four indexes. */

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/problem.ts'
-import type { Asked, Form } from '../../platform/http/index.ts'
+import type { ApiRequest, Form } from '../../platform/http/index.ts'
 import { type AuthenticationDeps, addressRefused, authenticateKey, notAccepted } from './authenticate-key.ts'
 import { type Presented, presentedCredential } from './client-credentials.ts'
 import type { KnownKey } from './known-key.ts'
@@ -14,7 +14,7 @@ const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
  */
 export function introspectToken(
   deps: AuthenticationDeps,
-  request: Asked,
+  request: ApiRequest,
   form: Form,
 ): Verdict | Promise<Verdict> {
   const presented = presentedCredential(request, form)
@@ -26,12 +26,12 @@ export function introspectToken(
 
 function askedBy(
   deps: AuthenticationDeps,
-  request: Asked,
+  request: ApiRequest,
   form: Form,
   caller: KnownKey,
 ): Verdict | Promise<Verdict> {
   deps.uses.note(caller)
-  request.note = caller.row.name
+  request.logNote = caller.row.name
   return askedIn(deps, form, caller.row.project_id)
 }
 
@@ -65,7 +65,7 @@ async function admits(
 
 async function theLongWay(
   deps: AuthenticationDeps,
-  request: Asked,
+  request: ApiRequest,
   form: Form,
   presented: Presented,
 ): Promise<Verdict> {
@@ -90,7 +90,7 @@ async function mayAskAboutOthers(
 
 async function bearerVerdict(
   deps: AuthenticationDeps,
-  request: Asked,
+  request: ApiRequest,
   accessToken: string,
 ): Promise<Verdict & { active: true }> {
   const verdict = await verdictOf(deps.memory, accessToken)

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/problem.ts'
-import { plainAddress } from '../../platform/addresses.ts'
+import { normalizeIp } from '../../platform/addresses.ts'
 import type { Form } from '../../platform/http/index.ts'
 
 /** The fields of the OAuth endpoints, each checked where the contract's order of checks has it. */
@@ -33,7 +33,7 @@ export function tokenIn(form: Form): string {
 export function addressIn(form: Form): string | undefined {
   const text = form.get('ip_address')
   if (text === undefined) return undefined
-  const address = plainAddress(text)
+  const address = normalizeIp(text)
   if (address !== null) return address
   throw new Problem('invalid_payload', {
     message: 'ip_address is not an IP address.',

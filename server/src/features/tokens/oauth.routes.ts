@@ -5,11 +5,11 @@ import { Problem } from '../../contract/problem.ts'
 import { SCOPE_VALUES } from '../../contract/scopes.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
+  type ApiRequest,
+  type ApiResponse,
   type App,
-  type Asked,
-  answerQuickly,
   type Form,
-  type QuickAnswer,
+  fastifyHandler,
 } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
@@ -72,32 +72,32 @@ const tokenJson = (
 const JSON_TYPE = 'application/json; charset=utf-8'
 const JSON_HEADERS = ['content-type', JSON_TYPE]
 
-const json = (text: string): QuickAnswer => ({ headers: JSON_HEADERS, text })
+const json = (text: string): ApiResponse => ({ headers: JSON_HEADERS, text })
 
 const INACTIVE_ANSWER = json(INACTIVE)
 
-const formOf = ({ body }: Asked): Form => (body instanceof Map ? body : new Map())
+const formOf = ({ body }: ApiRequest): Form => (body instanceof Map ? body : new Map())
 
 export function oauthRoutes(app: App, deps: Deps): void {
   const tags = ['OAuth']
   // The form is checked by hand, in the order of the contract; the schema documents it.
   const route = {
-    config: { access: 'handler', oauth: true, takes: 'form' },
+    config: { access: 'handler', oauth: true, bodyType: 'form' },
     validatorCompiler: () => () => true,
   } as const
   const consumes = ['application/x-www-form-urlencoded']
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
   const count = addOAuthMetrics(deps.metrics)
 
-  async function provedKey(request: Asked, presented: Presented): Promise<KnownKey> {
+  async function provedKey(request: ApiRequest, presented: Presented): Promise<KnownKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
     const key = await authenticateKey(deps, presented, request.caller)
     deps.uses.note(key)
-    request.note = key.row.name
+    request.logNote = key.row.name
     return key
   }
 
-  async function issue(request: Asked): Promise<QuickAnswer> {
+  async function issue(request: ApiRequest): Promise<ApiResponse> {
     try {
       const form = formOf(request)
       const presented = presentedCredential(request, form)
@@ -106,7 +106,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
       const authenticateAgain = () => provedKey(request, presented)
       const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
       count.issued()
-      request.note = `${key.row.name}  ${issued.scope}`
+      request.logNote = `${key.row.name}  ${issued.scope}`
       const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
       return json(`${tokenJson(issued.accessToken, issued.key, parts)}}`)
     } catch (error) {
@@ -119,7 +119,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
     '/v1/oauth/token',
     {
       ...route,
-      config: { ...route.config, quick: issue },
+      config: { ...route.config, fast: issue },
       schema: {
         tags,
         consumes,
@@ -140,10 +140,10 @@ export function oauthRoutes(app: App, deps: Deps): void {
         response: { 200: Type.Object(TokenFields) },
       },
     },
-    answerQuickly(issue) as never,
+    fastifyHandler(issue) as never,
   )
 
-  function answerOf(form: Form, verdict: Verdict): QuickAnswer {
+  function answerOf(form: Form, verdict: Verdict): ApiResponse {
     count.verdict(verdict.active)
     if (!verdict.active) return INACTIVE_ANSWER
     const { scope, expiresAt } = verdict.token
@@ -152,7 +152,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   }
 
   /** Not async: a verdict from memory is answered in the same turn. */
-  function introspect(request: Asked): QuickAnswer | Promise<QuickAnswer> {
+  function introspect(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const form = formOf(request)
     const verdict = introspectToken(deps, request, form)
     return verdict instanceof Promise ? verdict.then((late) => answerOf(form, late)) : answerOf(form, verdict)
@@ -166,7 +166,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
       url,
       {
         ...route,
-        config: { ...route.config, quick: introspect },
+        config: { ...route.config, fast: introspect },
         schema: {
           tags,
           consumes,
@@ -199,7 +199,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
           },
         },
       },
-      answerQuickly(introspect) as never,
+      fastifyHandler(introspect) as never,
     )
 
   async function revoke(request: FastifyRequest): Promise<boolean> {

@@ -140,6 +140,13 @@ const TABLE: Record<SettingName, Row> = {
     ],
     invalid: ['999', '10000001'],
   },
+  JETON_FAST_PATH: {
+    valid: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    invalid: ['true', '0', 'ON'],
+  },
   JETON_LOG_LEVEL: {
     valid: [
       ['debug', 'debug'],

@@ -122,6 +122,11 @@ export const SETTINGS = {
     fallback: '100000',
     says: 'Maximum number of tokens that one process caches, about 250 bytes each.',
   }),
+  JETON_FAST_PATH: required({
+    kind: choice(['on', 'off']),
+    fallback: 'on',
+    says: 'Whether Jeton parses simple requests to issue, introspect and authorize itself. `off`: Node.js parses every request; responses are the same and take about twice the processor time.',
+  }),
   JETON_LOG_LEVEL: required({
     kind: choice(LOG_LEVELS),
     fallback: 'info',

@@ -1,10 +1,10 @@
 import type { RouteOptions } from 'fastify'
 import { scopeOfPath } from '../../contract/scopes.ts'
 
-/** Where tokens come from: callers have none yet, and their credential may be in the form. */
+/** Clients of these paths have no token yet, and their credential may be in the form. */
 const OAUTH = '/v1/oauth/'
 
-/** The rule of a route, complete. Throws where there is none: such a route cannot be registered. */
+/** Completes the access rule of a route. Throws if it has none: such a route cannot be registered. */
 export function accessRule({ method, url, config }: RouteOptions): NonNullable<RouteOptions['config']> {
   if (!config?.access) throw new Error(`${method} ${url} has no access rule.`)
   if (config.access !== 'scope') {

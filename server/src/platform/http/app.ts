@@ -1,18 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type {} from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
+  FastifyContextConfig,
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
-import type { CallerAddress } from './caller-address.ts'
-import type { Quick } from './quick-answers.ts'
+import type { ClientAddress } from './client-address.ts'
 
-/** Fastify with TypeBox: a route's schema is its validation, its types and its documentation. */
+/** Fastify with TypeBox: the schema of a route is its validation, its types and its documentation. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -22,21 +24,21 @@ export type App = FastifyInstance<
 >
 
 /**
- * Who may call a route. `public` is everyone; `operator` needs management credentials; `scope` a bearer token or key
- * pair that covers the route's scope; `handler` authenticates itself, since the credential may be in a form or the
- * decision is the answer. A route without a rule cannot be registered.
+ * Who may call a route: `public` everyone, `operator` management credentials, `scope` a bearer token or key pair that
+ * covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
+ * cannot be registered.
  */
 export type Access = 'public' | 'operator' | 'scope' | 'handler'
 
-/** Puts the caller on the request, or throws the Problem that refuses it. Without a promise where memory can tell. */
-export type Guard<Needed = undefined> = (request: FastifyRequest, needed: Needed) => void | Promise<void>
+/** Sets the caller on the request, or throws the Problem that refuses it. Returns no promise if the cache can decide. */
+export type Guard<T = undefined> = (request: FastifyRequest, required: T) => void | Promise<void>
 
 export interface Guards {
   readonly operator: Guard
   readonly scope: Guard<Scope>
 }
 
-/** On whose behalf something is changed, for the audit log. */
+/** Who makes a change, for the audit log. */
 export interface Actor {
   readonly type: 'operator' | 'api_key' | 'system'
   readonly id: string
@@ -44,40 +46,83 @@ export interface Actor {
   readonly requestId: string | null
 }
 
+/** A request as it came: Node's own, or one that the fast path has parsed. */
+export interface RawRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[]
+  readonly httpVersionMinor: number
+  /** Whether the whole request has arrived. */
+  readonly complete?: boolean
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/** The part of a request that a `FastHandler` may use; `body` is the form. Fastify's requests have it as well. */
+export type ApiRequest = Pick<FastifyRequest, 'headers' | 'caller' | 'body' | 'logNote'> & {
+  readonly raw: RawRequest
+}
+
+/** A response with status 200 and ASCII text. Headers are names and values in turn. */
+export interface ApiResponse {
+  readonly headers: readonly string[]
+  readonly text: string
+}
+
+/** Returns the response with status 200 or throws. Returns no promise if the response is ready. */
+export type FastHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
+
+/** A response as it is counted and logged. */
+export type AccessLogEntry = { readonly status: number; readonly ms: number } & Pick<
+  FastifyRequest,
+  'id' | 'method' | 'url' | 'caller' | 'logNote' | 'reason'
+>
+
+/** What applies to every request of a route, prepared when the route is registered. */
+export interface RouteRule {
+  readonly config: FastifyContextConfig
+  /** The headers of every response, names and values in turn. */
+  readonly headers: readonly string[]
+  /** Refuses requests that are wrong on any route. */
+  readonly check: (raw: RawRequest) => void
+  readonly record: (entry: AccessLogEntry) => void
+  /** The hook `onRequest`, with a callback instead of a promise: it runs for every request. */
+  readonly begin: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** Answers carry RFC 6749 `error` and are never stored. */
+    /** Errors carry `error` of RFC 6749, and responses are never cached. */
     oauth?: boolean
-    /** With access `scope`: what it needs, where that is not what its path says. */
+    /** With access `scope`: the required scope, if it is not the one of the path. */
     scope?: Scope
-    /** What its body may be; JSON if not said. */
-    takes?: 'form' | 'nothing'
-    /** Part of the management listener, where there is one. */
+    /** The body that it accepts; JSON by default. A route that accepts nothing responds before a body is read. */
+    bodyType?: 'form' | 'nothing'
+    /** Part of the management listener, if there is one. */
     management?: boolean
-    /** Refusals repeat their body in the header `x-jeton-error`; and no answer is stored. */
+    /** Errors repeat their body in the header `x-jeton-error`, and responses are never cached. */
     refusalInHeader?: boolean
-    /** Answers are never stored; those to operators, by scope and of OAuth never are. */
+    /** Responses are never cached; with access `operator` or `scope` and for OAuth they never are. */
     noStore?: boolean
-    /** How it is answered before Fastify sees it, on the hot paths. */
-    quick?: Quick
+    /** The handler, for routes that the fast path serves as well. */
+    fast?: FastHandler
   }
   interface FastifyRequest {
-    readonly caller: CallerAddress
-    /** The same, once it has been worked out. */
-    knownCaller: CallerAddress | undefined
-    takes: 'json' | 'form' | 'nothing'
-    /** Of its route, or of what stands for one where there is none. */
-    rule: FastifyContextConfig | undefined
+    caller: ClientAddress
+    bodyType: 'json' | 'form' | 'nothing'
+    /** The rule of its route, or of the path that stands in for one. */
+    rule: RouteRule | undefined
+    startedAt: number
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
-    /** Likewise, behind a scope: the project that the caller belongs to. */
+    /** Set by the scope guard: the project of the caller, and its key as events name it. */
     projectId: string
-    /** Likewise, behind a scope: the key that it called with, as events name it. */
     apiKey: { readonly name: string; readonly app_id: string }
-    /** For the line in a terminal: the key's name and the scope, say. Never a secret. */
-    note: string | undefined
-    /** Why it is answered with 503, for the log. */
+    /** For the access log: the name of the key and the scope, say. Never a secret. */
+    logNote: string | undefined
+    /** Why the response is 503, for the log. */
     reason: string | undefined
   }
 }

@@ -1,55 +1,30 @@
-/**
- * HTTP: one way to refuse, one way to name a caller's address, one error body. It is handed guards and knows no feature.
- */
+/** HTTP: one error format, one client address, access rules by route. It receives the guards and knows no feature. */
+export type {
+  Access,
+  Actor,
+  ApiRequest,
+  ApiResponse,
+  App,
+  FastHandler,
+  Guard,
+  Guards,
+  RawRequest,
+} from './app.ts'
+export type { Form } from './body-parsers.ts'
+export type { ClientAddress } from './client-address.ts'
 export {
-  type BodyOf,
-  countField,
-  dateField,
-  dateOf,
-  given,
-  longTextField,
-  type Metadata,
-  metadataField,
-  metadataText,
-  namedList,
-  namedListOf,
-  shownAs,
-  sourceIdField,
-  textField,
-} from './api-fields.ts'
-export type { Access, Actor, App, Guard, Guards } from './app.ts'
-export { WrongAttempts } from './attempts.ts'
-export type { Form } from './bodies.ts'
-export type { CallerAddress } from './caller-address.ts'
-export { type Told, unavailable } from './error-answers.ts'
-export { addErrorPages } from './error-pages.ts'
-export {
-  filterField,
-  IdParam,
-  NameField,
-  Nothing,
-  NullableInteger,
-  NullableText,
-  nullable,
-  strict,
-} from './fields.ts'
-export {
-  CursorQuery,
-  isoTime,
-  isoTimeOrNull,
-  listAnswer,
-  listOf,
-  moment,
-  type Page,
-  PageQuery,
-  pageOf,
-  type Rows,
-  timeOf,
-} from './lists.ts'
-export { escapeHtml, linkList, sendPage } from './page.ts'
-export { type Arrived, type Asked, answerQuickly, type Quick, type QuickAnswer } from './quick-answers.ts'
-export { addReference, type ReferenceDeps } from './reference.ts'
+  addErrorPages,
+  addReference,
+  escapeHtml,
+  linkList,
+  type ReferenceDeps,
+  sendPage,
+} from './docs-pages.ts'
+export { type ErrorContext, unavailable } from './errors.ts'
+export { fastifyHandler, pathOf } from './hooks.ts'
+export { LoginThrottle } from './login-throttle.ts'
+export * from './pagination.ts'
 export { REQUEST_ID_PATTERN } from './request-id.ts'
-export { pathOf } from './route-hooks.ts'
+export * from './schema-fields.ts'
 export { createHttp, type Http, type HttpDeps } from './server.ts'
-export { TIME } from './times.ts'
+export { ALL_METHODS } from './unrouted.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { limitPipelining, MAX_REQUESTS_IN_FLIGHT } from './pipelining.ts'
+import { MAX_REQUESTS_IN_FLIGHT, PipelineLimit, takeConnectionListener } from './pipelining.ts'
 
 let server: Server
 /** Answers a request; replaced by tests that answer later. */
@@ -17,16 +17,18 @@ const clients: Socket[] = []
 beforeEach(async () => {
   ;[inFlight, most, broken] = [0, 0, 0]
   handle = async (request, response) => response.end(`${request.url} ${await text(request)}|`)
+  const limit = new PipelineLimit()
   server = createServer((request, response) => {
+    limit.begin(request, response)
     most = Math.max(most, ++inFlight)
     response.once('close', () => inFlight--)
     handle(request, response)
   })
   server.on('clientError', (_, socket) => {
     broken++
-    socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+    if (limit.fail(socket as Socket)) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
   })
-  limitPipelining(server)
+  limit.attachTo(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
 })
 afterEach(() => {
@@ -121,10 +123,26 @@ test('a client that asks and does not read gets every answer once it reads', asy
   expect(most).toBeLessThanOrEqual(MAX_REQUESTS_IN_FLIGHT)
 }, 30_000)
 
-test('what is no HTTP is refused once, after the answers to what came before it', async () => {
-  const { socket, read } = await client()
+test('a connection is closed after a malformed request, once the requests before it are answered', async () => {
+  const { socket, read, answered } = await client()
   socket.write(`${numbers(3).map(get).join('')}no HTTP\r\n\r\n${numbers(100).map(get).join('')}`)
   await once(socket, 'close')
   expect(broken).toBe(1)
+  expect(answered()).toEqual(['0', '1', '2'])
+  expect(read()).not.toContain('400 Bad Request')
+})
+
+test('a malformed request is answered if nothing else is in flight', async () => {
+  const { socket, read, answered } = await client()
+  socket.write(get(7))
+  await expect.poll(answered).toEqual(['7'])
+  socket.write('no HTTP\r\n\r\n')
+  await once(socket, 'close')
   expect(read()).toContain('400 Bad Request')
+})
+
+test('a server with a second connection listener is refused', () => {
+  const other = createServer()
+  other.on('connection', () => undefined)
+  expect(() => takeConnectionListener(other)).toThrow('Expected one connection listener')
 })

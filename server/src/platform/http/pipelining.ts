@@ -1,59 +1,90 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Enough for clients that pipeline; without a limit, one that never reads its answers fills the memory. */
+/** Enough for clients that pipeline. Without a limit, one that never reads its responses fills the memory. */
 export const MAX_REQUESTS_IN_FLIGHT = 16
 
-type Listener = (socket: Socket) => void
+/** Removes and returns Node's connection listener. Fails loudly if a new version of Node or Fastify added another one. */
+export function takeConnectionListener(server: Server): (socket: Socket) => void {
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
+  if (listeners.length !== 1)
+    throw new Error(`Expected one connection listener on the HTTP server, found ${listeners.length}.`)
+  server.off('connection', listeners[0]!)
+  return listeners[0]!.bind(server)
+}
 
 /**
- * Stops reading from a connection while it has `MAX_REQUESTS_IN_FLIGHT` requests whose answers it has not taken. Node has
- * a limit by bytes, but it parses all that one read brings: 64 KB are 1,700 short requests.
+ * Stops reading from a connection while `MAX_REQUESTS_IN_FLIGHT` of its requests are unanswered or their responses unread.
+ * Node has a limit by bytes, but it parses everything that one read returns: 64 KB are 1,700 short requests.
  */
-export function limitPipelining(server: Server): void {
-  const connections = new WeakMap<Socket, PipelinedConnection>()
-  const [connect] = server.listeners('connection') as [Listener]
-  server.off('connection', connect)
-  server.on('connection', (socket) => {
-    connect.call(server, socket)
-    connections.set(socket, new PipelinedConnection(socket))
-  })
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    connections.get(request.socket)?.begin(response),
-  )
-  server.prependListener('clientError', (_, socket) => connections.get(socket as Socket)?.stop())
+export class PipelineLimit {
+  readonly #connections = new WeakMap<Socket, PipelinedConnection>()
+
+  attachTo(server: Server): void {
+    const connect = takeConnectionListener(server)
+    server.on('connection', (socket) => {
+      connect(socket)
+      this.#connections.set(socket, new PipelinedConnection(socket))
+    })
+  }
+
+  /** Call it for every request. */
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    this.#connections.get(request.socket)?.begin(request, response)
+  }
+
+  /** Stops reading after a malformed request. Returns whether to answer it; if not, its connection is closed. */
+  fail(socket: Socket): boolean {
+    return this.#connections.get(socket)?.fail() ?? true
+  }
 }
 
 type Parse = (chunk: Buffer) => void
 
 class PipelinedConnection {
   readonly #socket: Socket
-  /** Node's own reader of the connection, which parses all that it is given. */
+  /** Node's own `data` listener, which parses the whole chunk. */
   readonly #parse: Parse
   #inFlight = 0
   #isPaused = false
-  #isBroken = false
+  #hasFailed = false
+  #last: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined
 
   constructor(socket: Socket) {
     this.#socket = socket
     const [parse] = socket.listeners('data') as [Parse]
     this.#parse = parse
-    // Node's parser takes bytes from below the stream until a second listener comes: so add before removing.
+    // Node's parser reads below the stream until a second listener is added: so add before removing.
     socket.on('data', this.#read).off('data', parse)
   }
 
-  begin(response: ServerResponse): void {
+  begin(request: IncomingMessage, response: ServerResponse): void {
     this.#inFlight++
+    this.#last = { request, response }
     response.once('close', this.#end)
   }
 
-  /** What follows a request that cannot be parsed is not read: its parser would only fail again. */
-  stop(): void {
-    this.#isBroken = true
+  /** The requests that are due an answer: not a malformed one of which only a part has arrived. */
+  get #due(): number {
+    const { request, response } = this.#last ?? {}
+    return this.#inFlight - (request?.complete === false && !response!.headersSent ? 1 : 0)
+  }
+
+  /**
+   * Only if no other answer is due, else the client would take this one for the answer to an earlier request; and not if
+   * the malformed request was answered before its body came.
+   */
+  fail(): boolean {
+    this.#hasFailed = true
+    if (this.#due > 0) return false
+    const isAnswered = this.#last?.request.complete === false && this.#last.response.headersSent
+    if (isAnswered) this.#socket.destroySoon()
+    return !isAnswered
   }
 
   readonly #end = (): void => {
     this.#inFlight--
+    if (this.#hasFailed && this.#due === 0) this.#socket.destroySoon()
     if (!this.#isPaused) return
     this.#isPaused = false
     this.#socket.resume()
@@ -61,9 +92,9 @@ class PipelinedConnection {
 
   readonly #read = (chunk: Buffer): void => {
     const socket = this.#socket
-    for (let at = 0; at < chunk.length && !this.#isBroken; ) {
+    for (let at = 0; at < chunk.length && !this.#hasFailed; ) {
       const isFull = this.#inFlight >= MAX_REQUESTS_IN_FLIGHT
-      // Node pauses it, too, while answers wait to be sent; then Node also resumes it.
+      // Node pauses it as well, while responses wait to be sent; then Node resumes it.
       if (isFull && !socket.isPaused()) {
         this.#isPaused = true
         socket.pause()
@@ -79,15 +110,16 @@ class PipelinedConnection {
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 
 /**
- * Where, from `at` on, so many empty lines have ended, or the chunk has. A head ends with an empty line, so no more requests
- * begin before it. An empty line that began in an earlier chunk counts; one in a body counts, too, which costs one more call of the parser.
+ * Returns the position after `max` empty lines from `at` on, or the end of the chunk. A head ends with an empty line, so
+ * at most `max` requests begin before that position. An empty line within a body counts as well, which costs one more
+ * call of the parser; so does one that began in an earlier chunk.
  */
-function endOfHeads(chunk: Buffer, at: number, most: number): number {
+function endOfHeads(chunk: Buffer, at: number, max: number): number {
   let found = 0
   for (let lineAt = at; lineAt < chunk.length; ) {
     const isReturn = chunk[lineAt] === CARRIAGE_RETURN
     const end = isReturn ? lineAt + 1 : lineAt
-    if (chunk[end] === LINE_FEED && ++found === most) return end + 1
+    if (chunk[end] === LINE_FEED && ++found === max) return end + 1
     const next = chunk.indexOf(LINE_FEED, lineAt)
     if (next < 0) break
     lineAt = next + 1

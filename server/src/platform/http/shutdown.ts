@@ -1,56 +1,66 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { App } from './app.ts'
-import type { PlainConnections } from './plain-connections.ts'
 
-/** For the request that is on its way, on a connection that was idle when we began to stop. */
-const STOP_GRACE_MS = 300
-
+/** For requests that are on their way on connections which were idle when the shutdown began. */
+const GRACE_MS = 300
 /**
  * A client that never finishes its request, or never begins one, holds a socket and not the service. Less than the 10 s
- * after which common supervisors kill.
+ * after which common supervisors kill a process.
  */
-const STOP_WITHIN_MS = 8_000
-const LOOK_FOR_IDLE_EVERY_MS = 100
+const SHUTDOWN_TIMEOUT_MS = 8_000
+const CLOSE_IDLE_EVERY_MS = 100
+/** If new requests arrive without end, some client is refused in any case. */
+const MAX_TURNS = 50
 
-/** Where new ones come without end, somebody is turned away in any case. */
-const TURNS_MOST = 50
-
-/**
- * Takes in what has arrived already: connections that wait to be accepted, of which Node takes one a turn, and requests
- * on connections that only pass for idle because nobody has read them yet. Closing these would cut a request off that a
- * proxy may not repeat. It returns right after a look that found nothing.
- */
-async function takeIn({ server }: App, connections: PlainConnections): Promise<void> {
-  let [seen, arrived] = [-1, 0]
-  const note = () => {
-    arrived++
-  }
-  server.on('connection', note).on('request', note)
-  for (let turns = 0; seen !== arrived + connections.seen && turns < TURNS_MOST; turns++) {
-    seen = arrived + connections.seen
-    await nextTurn()
-  }
-  server.off('connection', note).off('request', note)
+/** Connections that are not Node's: those of the fast path. */
+export interface OtherConnections {
+  /** Requests that have arrived so far. */
+  readonly requestCount: number
+  closeIdle(): void
+  closeAll(): void
 }
 
 /**
- * No accepted request is dropped: for a moment everything is still served, with `Connection: close`; then the listener
- * and idle connections close, and what is in flight finishes.
+ * Accepts the connections that wait (Node accepts one per turn of the event loop) and reads the requests that have already
+ * arrived on connections that only look idle. Closing these would lose a request that a proxy may not repeat. Returns
+ * after a turn without a new one.
  */
-export async function stopGracefully(app: App, connections: PlainConnections, clock: Clock): Promise<void> {
-  if (app.server.listening) {
-    await clock.sleep(STOP_GRACE_MS)
-    await takeIn(app, connections)
+async function drainBacklog({ server }: App, others: OtherConnections | undefined): Promise<void> {
+  let count = 0
+  const increment = () => {
+    count++
   }
-  let open = true
-  const closed = app.close().finally(() => (open = false))
-  for (let waited = 0; open && waited < STOP_WITHIN_MS; waited += LOOK_FOR_IDLE_EVERY_MS) {
+  const total = () => count + (others?.requestCount ?? 0)
+  server.on('connection', increment).on('request', increment)
+  for (let turns = 0, before = -1; before !== total() && turns < MAX_TURNS; turns++) {
+    before = total()
+    await nextTurn()
+  }
+  server.off('connection', increment).off('request', increment)
+}
+
+/**
+ * Drops no accepted request: for a moment everything is still served, with `Connection: close`; then the listener and idle
+ * connections close, and requests in flight finish.
+ */
+export async function stopGracefully(
+  app: App,
+  clock: Clock,
+  others: OtherConnections | undefined,
+): Promise<void> {
+  if (app.server.listening) {
+    await clock.sleep(GRACE_MS)
+    await drainBacklog(app, others)
+  }
+  let isOpen = true
+  const closed = app.close().finally(() => (isOpen = false))
+  for (let waitedMs = 0; isOpen && waitedMs < SHUTDOWN_TIMEOUT_MS; waitedMs += CLOSE_IDLE_EVERY_MS) {
     app.server.closeIdleConnections()
-    connections.closeIdle()
-    await Promise.race([closed, clock.sleep(LOOK_FOR_IDLE_EVERY_MS)])
+    others?.closeIdle()
+    await Promise.race([closed, clock.sleep(CLOSE_IDLE_EVERY_MS)])
   }
   app.server.closeAllConnections()
-  connections.closeAll()
+  others?.closeAll()
   await closed
 }

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../../test/service.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { createMetrics } from '../metrics.ts'
-import { answerQuickly, createHttp, type Http, type HttpDeps } from './index.ts'
+import { createHttp, fastifyHandler, type Http, type HttpDeps } from './index.ts'
 
 const DEPS: HttpDeps = {
   clock: new TestClock(),
+  fastPath: true,
   log: silentLog(),
   metrics: createMetrics(),
   trustedProxies: [],
@@ -18,16 +20,20 @@ const DEPS: HttpDeps = {
   publicUrl: () => 'http://jeton.example',
 }
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
-const QUICK = `POST /quick HTTP/1.1\r\nHost: x\r\n${FORM}`
-const WHOLE = `${QUICK}Content-Length: 3\r\n\r\na=b`
+const FAST = `POST /fast HTTP/1.1\r\nHost: x\r\n${FORM}`
+const WHOLE = `${FAST}Content-Length: 3\r\n\r\na=b`
 
-/** A server with one route of each path through HTTP. */
+/** More than the buffers of both ends hold. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
+
+/** A server with a route for the fast path and one for Fastify alone. */
 async function serve(timeouts?: HttpDeps['timeouts']): Promise<{ http: Http; port: number }> {
   const http = createHttp({ ...DEPS, ...(timeouts && { timeouts }) })
-  const quick = () => ({ headers: [], text: 'answered' })
-  const config = { access: 'public', takes: 'form', quick } as const
-  http.app.post('/quick', { config }, answerQuickly(quick))
+  const fast = () => ({ headers: [], text: 'answered' })
+  const config = { access: 'public', bodyType: 'form', fast } as const
+  http.app.post('/fast', { config }, fastifyHandler(fast))
   http.app.post('/slow', { config: { access: 'public' } }, async () => 'answered')
+  http.app.get('/large', { config: { access: 'public' } }, async (_, reply) => reply.send(LARGE))
   await http.app.listen({ port: 0, host: '127.0.0.1' })
   return { http, port: (http.app.server.address() as AddressInfo).port }
 }
@@ -62,16 +68,16 @@ async function heldFor(port: number, { first, bytes, drip = '' }: Held, everyMs:
 
 const HEADS: [string, Held][] = [
   ['a connection on which nothing is sent', { bytes: '' }],
-  ['a head that breaks off', { bytes: QUICK }],
+  ['a head that breaks off', { bytes: FAST }],
   ['a head of another route that breaks off', { bytes: 'POST /slow HTTP/1.1\r\nHost: x\r\n' }],
-  ['a head that drips', { bytes: `${QUICK}X-Long: `, drip: 'x' }],
-  ['a head that breaks off after a whole request', { first: WHOLE, bytes: QUICK }],
+  ['a head that drips', { bytes: `${FAST}X-Long: `, drip: 'x' }],
+  ['a head that breaks off after a whole request', { first: WHOLE, bytes: FAST }],
 ]
 const BODIES: [string, Held][] = [
-  ['a body that never comes', { bytes: `${QUICK}Content-Length: 900\r\n\r\n` }],
-  ['a body that breaks off', { bytes: `${QUICK}Content-Length: 900\r\n\r\na=` }],
-  ['a body that drips', { bytes: `${QUICK}Content-Length: 900\r\n\r\n`, drip: 'a' }],
-  ['a chunked body that drips', { bytes: `${QUICK}Transfer-Encoding: chunked\r\n\r\n`, drip: '1\r\na\r\n' }],
+  ['a body that never comes', { bytes: `${FAST}Content-Length: 900\r\n\r\n` }],
+  ['a body that breaks off', { bytes: `${FAST}Content-Length: 900\r\n\r\na=` }],
+  ['a body that drips', { bytes: `${FAST}Content-Length: 900\r\n\r\n`, drip: 'a' }],
+  ['a chunked body that drips', { bytes: `${FAST}Transfer-Encoding: chunked\r\n\r\n`, drip: '1\r\na\r\n' }],
   [
     'a JSON body that drips',
     {
@@ -82,12 +88,12 @@ const BODIES: [string, Held][] = [
   ],
   [
     'a body that drips after a whole request',
-    { first: WHOLE, bytes: `${QUICK}Content-Length: 900\r\n\r\n`, drip: 'a' },
+    { first: WHOLE, bytes: `${FAST}Content-Length: 900\r\n\r\n`, drip: 'a' },
   ],
 ]
 
 describe('a client that takes too long gets 408 in time:', () => {
-  const timeouts = { headersMs: 600, requestMs: 1_500, checkEveryMs: 50 }
+  const timeouts = { headersMs: 600, requestMs: 1_500, stalledMs: 60_000, checkEveryMs: 50 }
   /** Twice the interval of the checks, and what a busy machine adds. */
   const LATE_MS = 800
   let http: Http
@@ -120,3 +126,61 @@ test('unless set otherwise, a head may take 10 s and a request 30 s, by the cloc
   expect(http.app.server.requestTimeout).toBe(30_000)
   await http.app.close()
 }, 60_000)
+
+describe('a connection without progress', () => {
+  const timeouts = { headersMs: 10_000, requestMs: 30_000, stalledMs: 400, checkEveryMs: 50 }
+  let http: Http
+  let port: number
+  beforeAll(async () => ({ http, port } = await serve(timeouts)))
+  afterAll(() => http.app.close())
+
+  const isOpen = (): Promise<boolean> =>
+    new Promise((resolve) => http.app.server.getConnections((_, count) => resolve(count > 0)))
+
+  async function clientThatSends(bytes: string) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => undefined)
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+    socket.write(bytes)
+    await expect.poll(isOpen, { interval: 5 }).toBe(true)
+    return socket
+  }
+  const large = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  test('is cut if the client never reads its response', async () => {
+    await clientThatSends(large)
+    await expect.poll(isOpen).toBe(false)
+  })
+
+  test('is kept if the client reads slowly', async () => {
+    const socket = await clientThatSends(large)
+    let read = 0
+    socket.on('data', (chunk) => {
+      read += chunk.length
+      socket.pause()
+      setTimeout(() => socket.resume(), 2)
+    })
+    await expect.poll(() => read, { timeout: 60_000 }).toBeGreaterThan(LARGE.length)
+  })
+
+  test('is cut if the client never closes after the server has', async () => {
+    const socket = await clientThatSends('no HTTP\r\n\r\n')
+    socket.resume()
+    await once(socket, 'end')
+    await expect.poll(isOpen).toBe(false)
+  })
+
+  test.each([
+    ['with the fast path', WHOLE],
+    ['without it', 'POST /slow HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('is kept between two requests, %s', async (_, bytes) => {
+    const socket = await clientThatSends(bytes)
+    socket.resume()
+    await wait(timeouts.stalledMs * 4)
+    expect(await isOpen()).toBe(true)
+    expect(http.app.server.keepAliveTimeout).toBe(72_000)
+    socket.destroy()
+    await expect.poll(isOpen).toBe(false)
+  })
+})

@@ -1,21 +1,33 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { METHODS } from 'node:http'
+import type { FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
-import { methodNotAllowed, type OtherMethod, pathPattern } from './other-methods.ts'
-import { type createRouteHooks, pathOf } from './route-hooks.ts'
+import type { App, RouteRule } from './app.ts'
+import { pathNotFound } from './errors.ts'
+import { type Hooks, pathOf } from './hooks.ts'
 
-type Hooks = ReturnType<typeof createRouteHooks>
-type Answer = (problem: unknown, request: FastifyRequest, reply: FastifyReply) => void
-
+/** CONNECT never becomes a request: Node closes its connection. */
+export const ALL_METHODS = METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[]
+export const CATCH_ALL = '*'
 const MANAGEMENT = /^\/management(\/|$)/
 
-function unknownPath(request: FastifyRequest): Problem {
-  return new Problem('not_found', {
-    message: `There is nothing at ${request.method} ${JSON.stringify(pathOf(request.url).slice(0, 120))}.`,
-    details: 'The API reference at /docs lists every path.',
+type Config = NonNullable<RouteOptions['config']>
+
+/** Matches what the router would take for `url`: a parameter is a segment of at most 300 characters. */
+function pathPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*'
+    return part.startsWith(':') ? '[^/]{1,300}' : part.replaceAll('.', '\\.')
   })
+  return new RegExp(`^${parts.join('/')}$`)
 }
 
-/** As the router reads it: without the host that RFC 9112 §3.2.2 allows, and decoded where it can be. */
+/** Paths of the API require their scope for every method; elsewhere it is no secret that a method is missing. */
+const configOfOthers = ({ access, scope, oauth, management }: Config = {}): Config =>
+  access === 'scope'
+    ? { access, ...(scope && { scope }) }
+    : { access: 'public', oauth: oauth === true, management: management === true, noStore: true }
+
+/** As the router reads it: without the host that RFC 9112 §3.2.2 allows, and decoded if it can be. */
 function routedPath({ url }: FastifyRequest): string {
   const path = pathOf(url).replace(/^https?:\/\/.*?\//, '/')
   try {
@@ -25,65 +37,66 @@ function routedPath({ url }: FastifyRequest): string {
   }
 }
 
-interface Unrouted {
-  readonly begin: ReturnType<Hooks['begin']>
-  readonly end: ReturnType<Hooks['end']>
-  /** What the path has, where it has anything. */
-  readonly allow?: string
-}
+const unknownPath = ({ method, url }: FastifyRequest): Problem =>
+  pathNotFound(`There is nothing at ${method} ${JSON.stringify(pathOf(url).slice(0, 120))}.`)
+
+const methodNotAllowed = ({ method }: FastifyRequest, allow: string): Problem =>
+  new Problem('method_not_allowed', {
+    message: `${method} is not possible here.`,
+    details: `Use ${allow.replace(', ', ' or ')}.`,
+    headers: { allow },
+  })
 
 /**
- * Answers requests that have no route: 405 where the path has one for another method, else 404. Below `/management` only
- * where the caller's address may reach it, so that others learn nothing.
+ * Answers requests that have no route: 405 if the path has one for another method, else 404. Below `/management` only
+ * if the client's address may reach it, so that others learn nothing.
  */
-export function createUnroutedAnswers(hooks: Hooks, answer: Answer) {
-  const end = hooks.end(hooks.recordOf('unknown', 'any'))
-  const unknown: Unrouted = { end, begin: hooks.begin({ noStore: true }) }
-  const unknownManagement: Unrouted = { end, begin: hooks.begin({ noStore: true, management: true }) }
-  let paths: (Unrouted & { readonly pattern: RegExp })[] = []
+export function createUnroutedAnswers({ ruleFor }: Hooks) {
+  const unknown = ruleFor({ url: 'unknown', method: 'any', config: { noStore: true } })
+  const restricted = ruleFor({ url: 'unknown', method: 'any', config: { noStore: true, management: true } })
+  let paths: readonly { pattern: RegExp; allow: string; rule: RouteRule }[] = []
   let hasManagement = false
 
-  const nothingAt = (path: string): Unrouted =>
-    hasManagement && MANAGEMENT.test(path) ? unknownManagement : unknown
+  const ruleOfUnknown = (path: string): RouteRule =>
+    hasManagement && MANAGEMENT.test(path) ? restricted : unknown
 
-  function refuse(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    because: { begin: Unrouted['begin']; problem: unknown },
-  ) {
-    const done = (error?: unknown) => answer(error ?? because.problem, request, reply)
-    try {
-      because.begin(request, reply, done)
-    } catch (error) {
-      done(error)
-    }
+  /** Paths without parameters come first, as in the router. */
+  function learn(routes: readonly RouteOptions[]): void {
+    const parameters = (url: string) => url.split(/[:*]/).length
+    const byUrl = [...Map.groupBy(routes, ({ url }) => url)]
+    hasManagement = byUrl.some(([url]) => MANAGEMENT.test(url))
+    paths = byUrl
+      .toSorted(([a], [b]) => parameters(a) - parameters(b))
+      .map(([url, own]) => ({
+        pattern: pathPattern(url),
+        allow: own.flatMap(({ method }) => method).join(', '),
+        rule: ruleFor({ url, method: ALL_METHODS, config: configOfOthers(own[0]!.config) }),
+      }))
+  }
+
+  /** In a hook and not in the handler: a body would be read before it, and its faults reported first. */
+  function refuse(request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void): void {
+    const path = routedPath(request)
+    const known = paths.find(({ pattern }) => pattern.test(path))
+    const problem = known ? methodNotAllowed(request, known.allow) : unknownPath(request)
+    const rule = known?.rule ?? ruleOfUnknown(path)
+    rule.begin(request, reply, (error) => done(error ?? problem))
   }
 
   return {
-    /** The paths that have routes. Those without parameters come first, as in the router. */
-    learn(known: readonly OtherMethod[]): void {
-      hasManagement = known.some(({ url }) => MANAGEMENT.test(url))
-      const parameters = (url: string) => url.split(/[:*]/).length
-      paths = known
-        .toSorted((a, b) => parameters(a.url) - parameters(b.url))
-        .map(({ url, allow, config }) => ({
-          pattern: pathPattern(url),
-          allow,
-          begin: hooks.begin(config),
-          end: hooks.end(hooks.recordOf(url, ['any'])),
-        }))
+    /** Registers the route for everything that no other route matches. Call it once all routes are registered. */
+    register(app: App, routes: readonly RouteOptions[]): void {
+      learn(routes)
+      const [schema, handler] = [{ hide: true } as never, () => undefined]
+      app.route({ method: ALL_METHODS, url: CATCH_ALL, schema, handler, onRequest: refuse as never })
     },
-    answer(request: FastifyRequest, reply: FastifyReply): void {
-      const path = routedPath(request)
-      const found = paths.find(({ pattern }) => pattern.test(path)) ?? nothingAt(path)
-      const { begin, end, allow } = found
-      reply.raw.once('finish', () => end(request, reply, () => undefined))
-      const problem = allow === undefined ? unknownPath(request) : methodNotAllowed(request.method, allow)
-      refuse(request, reply, { begin, problem })
-    },
-    /** Refuses a path that cannot be decoded with `problem`. */
-    answerBadUrl(request: FastifyRequest, reply: FastifyReply, problem: unknown): void {
-      refuse(request, reply, { begin: nothingAt(routedPath(request)).begin, problem })
+    /** For a path that cannot be decoded. `answer` is called without an error if the client may learn of that. */
+    begin(request: FastifyRequest, reply: FastifyReply, answer: (error?: unknown) => void): void {
+      try {
+        ruleOfUnknown(routedPath(request)).begin(request, reply, answer)
+      } catch (error) {
+        answer(error)
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { addressMatcher, plainAddress } from '../addresses.ts'
+import { addressMatcher, normalizeIp } from '../addresses.ts'
 
 /** Why an address is not one of the public internet. */
 export type AddressClass =
@@ -48,7 +48,7 @@ const isGlobalUnicast6 = addressMatcher(['2000::/3'])
 
 /** The class of an address in any spelling; what is no address is `reserved`, so that it is never reached. */
 export function addressClass(address: string): AddressClass {
-  const plain = plainAddress(address)
+  const plain = normalizeIp(address)
   if (plain === null) return 'reserved'
   const special = MATCHERS.find(({ matches }) => matches(plain))
   if (special) return special.name

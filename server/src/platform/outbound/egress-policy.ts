@@ -1,4 +1,4 @@
-import { addressMatcher, plainAddress } from '../addresses.ts'
+import { addressMatcher, normalizeIp } from '../addresses.ts'
 import { type AddressClass, addressClass } from './address-class.ts'
 
 /** Which addresses may be reached: the public internet, plus the ranges of JETON_WEBHOOK_ALLOW. */
@@ -13,7 +13,7 @@ export interface EgressPolicy {
 
 export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
   const matches = addressMatcher(allow)
-  const isAllowlisted = (address: string): boolean => matches(plainAddress(address) ?? '')
+  const isAllowlisted = (address: string): boolean => matches(normalizeIp(address) ?? '')
   return {
     hasAllowlist: allow.length > 0,
     isAllowlisted,

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-receiver.ts'
-import { plainAddress } from '../addresses.ts'
+import { normalizeIp } from '../addresses.ts'
 import {
   createEgressPolicy,
   createSender,
@@ -55,7 +55,7 @@ async function expectRefused(sending: ReturnType<typeof post>, words: string | R
   expect(here.connections()).toBe(before)
 }
 
-const reachedSince = (before: number) => here.reachedAt.slice(before).map(plainAddress)
+const reachedSince = (before: number) => here.reachedAt.slice(before).map(normalizeIp)
 
 /** By class: an address, and what is said of it. */
 const INSIDE: readonly [string, string][] = [

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { plainAddress } from '../addresses.ts'
+import { normalizeIp } from '../addresses.ts'
 import { CLASS_WORDS } from './address-class.ts'
 import type { EgressPolicy } from './egress-policy.ts'
 
@@ -23,7 +23,7 @@ export interface Guard {
 
 /** `10.0.0.4 is` where the host is that address itself, `hooks.example resolves to 10.0.0.4,` where it is a name. */
 const subject = (host: string, address: string): string =>
-  isIP(host) === 0 ? `${host} resolves to ${address},` : `${plainAddress(address) ?? address} is`
+  isIP(host) === 0 ? `${host} resolves to ${address},` : `${normalizeIp(address) ?? address} is`
 
 export function createGuard(policy: EgressPolicy, protocol: string): Guard {
   function reasonToBlock(host: string, address: string): string | null {

@@ -1,8 +1,4 @@
-/**
- * Several processes of one service on one machine: who starts, replaces and stops them, and what they tell each other.
- * It never knows what a worker does; background work belongs to platform/worker.
- */
-export { linkToPrimary, type PrimaryLink } from './link-to-primary.ts'
+/** Several HTTP processes of one service on one machine. Background jobs belong to platform/worker. */
 export type { Listening } from './messages.ts'
-export { type Supervisor, superviseWorkers } from './supervise-workers.ts'
-export { isWorker, markWorker } from './worker-mark.ts'
+export { type Supervisor, superviseWorkers } from './supervisor.ts'
+export { connectToSupervisor, isWorker, type WorkerLink, workerEnvironment } from './worker-link.ts'

@@ -1,26 +1,54 @@
+import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 
-/** Where a worker is reached; the same for all. */
+/** The addresses that a worker listens on; the same for all workers of a service. */
 export interface Listening {
   readonly url: string
   readonly managementUrl: string
 }
 
-/** What a worker tells the primary. */
+/** Messages from a worker to the supervisor: `total` requests the metrics of the service, `metrics` replies with its own. */
 export type FromWorker =
   | ({ readonly kind: 'ready' } & Listening)
-  /** Something was committed that others want to know at once. */
-  | { readonly kind: 'wake'; readonly topic: string }
-  /** Asks for the metrics of all. */
+  | { readonly kind: 'notification'; readonly topic: string }
   | { readonly kind: 'total'; readonly id: number }
-  /** The answer to `metrics`. */
   | { readonly kind: 'metrics'; readonly id: number; readonly families: readonly Family[] }
 
-/** What the primary tells a worker. */
+/** Messages from the supervisor to a worker: `metrics` requests its metrics, `total` replies with those of the service. */
 export type ToWorker =
-  | { readonly kind: 'wake'; readonly topic: string }
-  /** Asks for its metrics. */
+  | { readonly kind: 'notification'; readonly topic: string }
   | { readonly kind: 'metrics'; readonly id: number }
-  /** The answer to `total`. */
   | { readonly kind: 'total'; readonly id: number; readonly text: string }
   | { readonly kind: 'stop' }
+
+/** Requests to another process that wait for their replies, each until its deadline. */
+export class PendingReplies<Reply> {
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #pending = new Map<number, (reply: Reply) => void>()
+  #lastId = 0
+
+  constructor(clock: Clock, timeoutMs: number) {
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Returns the reply, or undefined after the timeout. */
+  async request(send: (id: number) => void): Promise<Reply | undefined> {
+    const id = ++this.#lastId
+    const done = new AbortController()
+    const replied = new Promise<Reply>((resolve) => this.#pending.set(id, resolve))
+    send(id)
+    const timedOut = this.#clock.sleep(this.#timeoutMs, done.signal).then(() => undefined)
+    try {
+      return await Promise.race([replied, timedOut])
+    } finally {
+      this.#pending.delete(id)
+      done.abort()
+    }
+  }
+
+  resolve(id: number, reply: Reply): void {
+    this.#pending.get(id)?.(reply)
+  }
+}

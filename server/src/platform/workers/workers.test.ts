@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { capturedLog } from '../../../test/captured-log.ts'
 import type { Order, Said } from '../../../test/linked-process.ts'
 import { TestClock } from '../../../test/test-clock.ts'
-import { type Listening, markWorker, superviseWorkers } from './index.ts'
-import { replacementDelay } from './replacement-delay.ts'
+import { type Listening, superviseWorkers, workerEnvironment } from './index.ts'
+import { restartDelay } from './supervisor.ts'
 
 const ENTRY = fileURLToPath(new URL('../../../test/linked-process.ts', import.meta.url))
 const PLACE: Listening = { url: 'http://127.0.0.1:4711', managementUrl: 'http://127.0.0.1:4712' }
@@ -15,14 +15,14 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 
-/** A supervisor with workers that do what the test tells them; `envs` are those of the first, the second and so on. */
-function team(count: number, envs: readonly NodeJS.ProcessEnv[] = []) {
+/** A supervisor with workers that follow the test's orders; `envs` are the environments of the first, the second and so on. */
+function superviseTestWorkers(count: number, envs: readonly NodeJS.ProcessEnv[] = []) {
   const clock = new TestClock()
   const { log, text } = capturedLog({ level: 'info' })
   const own: ChildProcess[] = []
   const told: (Listening | undefined)[] = []
   const launch = (listening: Listening | undefined) => {
-    const child = fork(ENTRY, { env: markWorker({ ...process.env, ...envs[own.length] }) })
+    const child = fork(ENTRY, { env: workerEnvironment({ ...process.env, ...envs[own.length] }) })
     told.push(listening)
     own.push(child)
     children.push(child)
@@ -57,26 +57,26 @@ const ended = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 describe('workers', () => {
-  test('listen where the first one does, which starts alone', async () => {
-    const { start, told } = team(3)
+  test('workers listen where the first one does, which starts alone', async () => {
+    const { start, told } = superviseTestWorkers(3)
     expect(await start()).toEqual(PLACE)
     expect(told).toEqual([undefined, PLACE, PLACE])
   })
 
-  test('that cannot start end the start with their code, without a word more, and nobody is left behind', async () => {
-    const { start, workers } = team(3, [{}, {}, { TEST_FAILS: '75' }])
+  test('a worker that cannot start fails the start with its exit code, and no worker is left behind', async () => {
+    const { start, workers } = superviseTestWorkers(3, [{}, {}, { TEST_FAILS: '75' }])
     await expect(start()).rejects.toMatchObject({ name: 'StartFailure', message: '', exitCode: 75 })
     expect(workers.map(isGone)).toEqual([true, true, true])
   })
 
-  test('that cannot start at all keep the others from being started', async () => {
-    const { start, workers } = team(3, [{ TEST_FAILS: '78' }])
+  test('a first worker that cannot start keeps the others from being started', async () => {
+    const { start, workers } = superviseTestWorkers(3, [{ TEST_FAILS: '78' }])
     await expect(start()).rejects.toMatchObject({ exitCode: 78 })
     expect(workers).toHaveLength(1)
   })
 
-  test('hear what one of them wakes, but for that one itself', async () => {
-    const { start, workers } = team(3)
+  test('a notification reaches all workers but its sender', async () => {
+    const { start, workers } = superviseTestWorkers(3)
     await start()
     const [a, b, c] = workers as [ChildProcess, ChildProcess, ChildProcess]
     const own: Said[] = []
@@ -84,20 +84,20 @@ describe('workers', () => {
     const heard = [saying(b, 'heard'), saying(c, 'heard')]
     order(a, { order: 'wake', topic: 'keys' })
     expect((await Promise.all(heard)).map(({ topic }) => topic)).toEqual(['keys', 'keys'])
-    // A question and its answer later nothing is on its way any more.
+    // After a request and its reply no message is on its way.
     await totalOf(a)
     expect(own).toEqual([])
   })
 
-  test('stop when they are told, each with what it has in flight; the supervisor waits for them', async () => {
-    const { start, stop, workers } = team(2)
+  test('the supervisor waits until every worker has stopped', async () => {
+    const { start, stop, workers } = superviseTestWorkers(2)
     await start()
     await stop()
     expect(workers.map(({ exitCode }) => exitCode)).toEqual([0, 0])
   })
 
-  test('that do not stop are killed in the end, and that is logged', async () => {
-    const { start, stop, workers, clock, log } = team(2, [{}, { TEST_STUBBORN: '1' }])
+  test('a worker that does not stop in time is killed, and that is logged', async () => {
+    const { start, stop, workers, clock, log } = superviseTestWorkers(2, [{}, { TEST_STUBBORN: '1' }])
     await start()
     const stopping = stop()
     await ended(workers[0]!)
@@ -110,8 +110,8 @@ describe('workers', () => {
 })
 
 describe('a worker that ended', () => {
-  test('is replaced, later each time that its successor dies young, and logged; the others are left alone', async () => {
-    const { start, workers, told, clock, log } = team(2)
+  test('a worker that exits is logged and replaced with exponential backoff; the others keep running', async () => {
+    const { start, workers, told, clock, log } = superviseTestWorkers(2)
     await start()
     const replaced = async (worker: ChildProcess, afterMs: number) => {
       worker.kill('SIGKILL')
@@ -139,14 +139,14 @@ describe('a worker that ended', () => {
     ])
   })
 
-  test('is replaced at once after a long life, and never later than 30 s', () => {
-    expect(replacementDelay(60_000, 7)).toEqual({ delayMs: 0, diedYoung: 0 })
-    expect(replacementDelay(59_999, 0)).toEqual({ delayMs: 200, diedYoung: 1 })
-    expect(replacementDelay(0, 100)).toEqual({ delayMs: 30_000, diedYoung: 101 })
+  test('a worker is replaced at once after a long uptime, and never later than after 30 s', () => {
+    expect(restartDelay(60_000, 7)).toEqual({ delayMs: 0, earlyExits: 0 })
+    expect(restartDelay(59_999, 0)).toEqual({ delayMs: 200, earlyExits: 1 })
+    expect(restartDelay(0, 100)).toEqual({ delayMs: 30_000, earlyExits: 101 })
   })
 
-  test('is not replaced while the service stops', async () => {
-    const { start, stop, workers, clock } = team(2)
+  test('a worker that exits while the service stops is not replaced', async () => {
+    const { start, stop, workers, clock } = superviseTestWorkers(2)
     await start()
     workers[0]!.kill('SIGKILL')
     await expect.poll(() => clock.sleeping).toBe(1)
@@ -167,8 +167,8 @@ describe('the metrics of a service', () => {
     )
   const DONE = 'done_total{kind="a"}'
 
-  test('are the sum over its workers, whichever of them is asked', async () => {
-    const { start, workers } = team(2)
+  test('the metrics of a service are the sum over its workers, whichever of them returns them', async () => {
+    const { start, workers } = superviseTestWorkers(2)
     await start()
     order(workers[0]!, { order: 'count', amount: 3 })
     order(workers[1]!, { order: 'count', amount: 4 })
@@ -181,8 +181,8 @@ describe('the metrics of a service', () => {
     }
   })
 
-  test('never fall when a worker dies: what it had counted stays, what it held is gone', async () => {
-    const { start, workers, clock } = team(2)
+  test('counters never fall when a worker exits, and its gauges are gone', async () => {
+    const { start, workers, clock } = superviseTestWorkers(2)
     await start()
     order(workers[0]!, { order: 'count', amount: 3 })
     order(workers[1]!, { order: 'count', amount: 4 })
@@ -197,8 +197,8 @@ describe('the metrics of a service', () => {
     expect(value(await totalOf(workers[1]!), 'jeton_workers_replaced_total')).toBe(1)
   })
 
-  test('count what a worker that hangs last said, and are not held up by it', async () => {
-    const { start, workers, clock } = team(2)
+  test('a worker that hangs counts with its last report and does not delay the metrics', async () => {
+    const { start, workers, clock } = superviseTestWorkers(2)
     await start()
     order(workers[0]!, { order: 'count', amount: 3 })
     await totalOf(workers[1]!)

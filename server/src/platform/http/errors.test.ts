@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { type ErrorContext, problemOf } from './errors.ts'
+
+const reset = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+const requestThatIs = (complete: boolean) => ({ raw: { complete } }) as never as ErrorContext
+
+test('a client that hangs up within its body is no bug, so that nobody can fill the log with them', () => {
+  expect(problemOf(reset(), requestThatIs(false), {})).toMatchObject({ key: 'invalid_payload', status: 400 })
+})
+
+test('a connection error after the whole request has arrived is a bug', () => {
+  expect(problemOf(reset(), requestThatIs(true), {})).toBe(undefined)
+})

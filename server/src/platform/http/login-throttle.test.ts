@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import fc from '../../../test/properties.ts'
+import { TestClock } from '../../../test/test-clock.ts'
+import { Problem } from '../../contract/problem.ts'
+import { normalizeIp } from '../addresses.ts'
+import { addressGroup, LoginThrottle } from './login-throttle.ts'
+
+const wrong = new Problem('unauthorized', { message: 'wrong', refusal: { step: 'secret_wrong' } })
+
+function throttle() {
+  const clock = new TestClock()
+  const attempts = new LoginThrottle(clock)
+  const keys = (address: string | null, ids: readonly string[]) =>
+    ids.map((id) => attempts.recordFailure(address, id, wrong).key)
+  const countWrong = (address: string | null, ids: readonly string[]) =>
+    keys(address, ids).filter((key) => key === 'unauthorized').length
+  return { clock, attempts, countWrong }
+}
+
+const same = (count: number, id = 'id') => new Array<string>(count).fill(id)
+const distinct = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `id-${from + i}`)
+
+describe('wrong credentials', () => {
+  test('are answered as wrong 20 times a minute for one id, and the 21st is told to wait', () => {
+    const { countWrong, attempts } = throttle()
+    expect(countWrong('192.0.2.1', same(20))).toBe(20)
+    const refused = attempts.recordFailure('192.0.2.1', 'id', wrong)
+    expect([refused.key, refused.status, refused.headers['retry-after']]).toEqual([
+      'too_many_attempts',
+      429,
+      '60',
+    ])
+    expect(refused.refusal).toEqual({ step: 'secret_wrong' })
+  })
+
+  test('are answered as wrong 200 times a minute for one address, whatever ids it makes up', () => {
+    const { countWrong } = throttle()
+    expect(countWrong('192.0.2.1', distinct(300))).toBe(200)
+  })
+
+  test('of one id or address do not count for another', () => {
+    const { countWrong } = throttle()
+    countWrong('192.0.2.1', same(50))
+    expect(countWrong('192.0.2.1', same(20, 'other'))).toBe(20)
+    expect(countWrong('192.0.2.2', same(20))).toBe(20)
+  })
+
+  test('count anew after a minute, not before, and the wait that is told is the one that is left', async () => {
+    const { clock, attempts, countWrong } = throttle()
+    countWrong('192.0.2.1', same(20))
+    await clock.advance(59_001)
+    expect(attempts.recordFailure('192.0.2.1', 'id', wrong).headers['retry-after']).toBe('1')
+    await clock.advance(999)
+    expect(countWrong('192.0.2.1', same(21))).toBe(20)
+  })
+
+  test('are counted by a clock that nobody can set back', () => {
+    const { clock, countWrong } = throttle()
+    countWrong('192.0.2.1', same(20))
+    clock.setNow(clock.now() + 3_600_000)
+    expect(countWrong('192.0.2.1', same(1))).toBe(0)
+  })
+
+  test('from one address cannot make it forget, nor push out what is counted for others', () => {
+    const { countWrong } = throttle()
+    countWrong('192.0.2.9', same(20, 'victim'))
+    expect(countWrong('192.0.2.1', distinct(100_000))).toBe(200)
+    expect(countWrong('192.0.2.1', ['one-more'])).toBe(0)
+    expect(countWrong('192.0.2.9', ['victim'])).toBe(0)
+  })
+
+  test('from very many addresses take a bounded amount of memory: the oldest are forgotten first', () => {
+    const { countWrong } = throttle()
+    countWrong('192.0.2.1', same(20))
+    for (let i = 0; i < 10_000; i++) countWrong(`10.0.${i >> 8}.${i & 255}`, ['id'])
+    expect(countWrong('192.0.2.1', same(20))).toBe(20)
+    expect(countWrong('10.0.39.15', same(20))).toBe(19)
+  })
+
+  test('from an unknown address count together', () => {
+    const { countWrong } = throttle()
+    expect(countWrong(null, same(25))).toBe(20)
+  })
+})
+
+describe('an IPv6 caller', () => {
+  test('is counted by its /64, in whatever way it is written', () => {
+    const part = fc.nat(0xffff).map((n) => n.toString(16))
+    const parts = (length: number) => fc.array(part, { minLength: length, maxLength: length })
+    const text = (all: string[]) => normalizeIp(all.join(':'))!
+    fc.assert(
+      fc.property(parts(4), parts(4), parts(4), (network, host, otherHost) => {
+        fc.pre(addressIsV6(text([...network, ...host])) && addressIsV6(text([...network, ...otherHost])))
+        expect(addressGroup(text([...network, ...host]))).toBe(addressGroup(text([...network, ...otherHost])))
+        expect(addressGroup(text([...network, ...host]))).toBe(`${network.join(':')}::/64`)
+      }),
+    )
+  })
+
+  test.each([
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4::/64'],
+    ['1::8', '1:0:0:0::/64'],
+    ['192.0.2.1', '192.0.2.1'],
+  ])('%s belongs to %s', (address, group) => expect(addressGroup(address)).toBe(group))
+
+  const addressIsV6 = (address: string) => address.includes(':')
+})

@@ -1,0 +1,67 @@
+import { isIP } from 'node:net'
+import { Problem, type Refusal } from '../../contract/problem.ts'
+import type { Clock } from '../clock.ts'
+import { ownText } from '../own-text.ts'
+
+/** Per address and credential id: enough for a person who mistypes or a misconfigured client, too few to guess. */
+const MAX_PER_CREDENTIAL = 20
+/** Per address, whatever the credential ids: an attacker could make up a new id each time. */
+const MAX_PER_ADDRESS = 200
+const WINDOW_MS = 60_000
+/** Bounds the memory. The oldest windows go first; they would have ended first. */
+const MAX_WINDOWS = 20_000
+
+/** A single host owns a whole /64, so IPv6 clients are counted by their network. */
+export function addressGroup(ip: string | null): string {
+  if (ip === null || isIP(ip) !== 6) return ip ?? 'unknown'
+  const [head = '', tail = ''] = ip.split('::')
+  const heads = head === '' ? [] : head.split(':')
+  const tails = tail === '' ? [] : tail.split(':')
+  const zeros = ip.includes('::') ? new Array(8 - heads.length - tails.length).fill('0') : []
+  return `${[...heads, ...zeros, ...tails].slice(0, 4).join(':')}::/64`
+}
+
+/**
+ * Counts wrong credentials in fixed windows of a minute. Credentials are verified first and a right one is always
+ * accepted: the throttle only decides which error a wrong one gets.
+ */
+export class LoginThrottle {
+  readonly #windows = new Map<string, { ends: number; count: number }>()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Counts a failure and returns the error to respond with: `wrong`, or 429 above the limit. */
+  recordFailure(ip: string | null, credentialId: string, wrong: Problem): Problem {
+    const group = addressGroup(ip)
+    const now = this.#clock.monotonic()
+    // The address first: above its limit, further ids take no memory, so that nobody can push out other entries.
+    const waitMs =
+      this.#count(group, MAX_PER_ADDRESS, now) ||
+      this.#count(`${group} ${ownText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
+    return waitMs > 0 ? tooMany(Math.ceil(waitMs / 1000), wrong.refusal) : wrong
+  }
+
+  /** Returns the milliseconds to wait, or 0 within the limit. */
+  #count(key: string, limit: number, now: number): number {
+    const window = this.#windows.get(key)
+    if (window && window.ends > now) {
+      window.count++
+      return window.count > limit ? window.ends - now : 0
+    }
+    this.#windows.delete(key)
+    if (this.#windows.size >= MAX_WINDOWS) this.#windows.delete(this.#windows.keys().next().value!)
+    this.#windows.set(key, { ends: now + WINDOW_MS, count: 1 })
+    return 0
+  }
+}
+
+const tooMany = (seconds: number, refusal: Refusal | undefined): Problem =>
+  new Problem('too_many_attempts', {
+    message: 'Too many wrong credentials came from this address.',
+    details: `Try again in ${seconds} s. A right credential is served even now.`,
+    headers: { 'retry-after': String(seconds) },
+    refusal,
+  })

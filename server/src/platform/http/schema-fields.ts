@@ -1,0 +1,134 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+
+/** Times. The patterns leave out days that a month does not have: JavaScript would read 30 February as 2 March. */
+const NO_SUCH_DAY = '02-3|(0[2469]|11)-31'
+const NO_LEAP_YEAR = '\\d\\d(\\d[13579]|[02468][26]|[13579][048])|([02468][1235679]|[13579][01345789])00'
+const DATE = `(?!\\d{4}-(${NO_SUCH_DAY})|(${NO_LEAP_YEAR})-02-29)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])`
+const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?'
+const OFFSET = '(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)'
+/** Some clients of Voucherify leave out the colon or the whole offset. */
+const LOOSE_OFFSET = '(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?'
+
+const timeRules = (pattern: string) => ({
+  maxLength: 40,
+  pattern: `^${pattern}$`,
+  'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
+})
+
+/** A point in time with its offset. */
+export const TIME = timeRules(`${DATE}T${CLOCK}${OFFSET}`)
+/** The same, or a day, which begins at midnight in UTC. */
+export const DAY_OR_TIME = timeRules(`${DATE}(T${CLOCK}${OFFSET})?`)
+
+/** Text on one line. */
+const oneLine = (maxLength: number) => ({
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  'x-says': `must have at most ${maxLength} characters and no control characters`,
+})
+
+/** `type` or null in one schema, so that one sentence explains what is wrong. */
+export const nullable = <T>(type: 'string' | 'integer' | 'object', rules: object = {}) =>
+  Type.Unsafe<T | null>({ type: [type, 'null'], ...rules })
+
+export const NullableText = nullable<string>('string')
+export const NullableInteger = nullable<number>('integer')
+
+/** Text that a person typed: no control characters, not blank, and short enough for a table. */
+export const NameField = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
+  'x-says': 'must be 1 to 100 characters, not blank and without control characters',
+})
+
+/** An object in which unknown fields are refused. */
+export const strict = <P extends Record<string, TSchema>>(properties: P, rules: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...rules })
+
+/** Ids in paths are only looked up: text that is no id is not found. */
+export const IdParam = Type.String(oneLine(300))
+
+/** A value that a list is filtered by. */
+export const filterField = (description: string) =>
+  Type.Optional(Type.String({ ...oneLine(100), description }))
+
+/** The body of a response to a deletion. */
+export const Nothing = Type.Null({ description: 'Done; no body.' })
+
+// Fields of `/v1`, where unknown fields are ignored: clients of Voucherify send more than Jeton knows.
+
+/** Text without control characters, or null to clear it. */
+export const textField = (maxLength: number) => Type.Optional(nullable<string>('string', oneLine(maxLength)))
+
+/** Text that may have several lines. */
+export const longTextField = (maxLength: number) => Type.Optional(nullable<string>('string', { maxLength }))
+
+/** A client's own id of an object. It is part of paths, so it is short and has neither outer blanks nor control characters. */
+export const sourceIdField = Type.Optional(
+  nullable<string>('string', {
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[^\\s\\u0000-\\u001f\\u007f]([^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f])?$',
+    'x-says': 'must be 1 to 200 characters, without control characters and without blanks at its ends',
+  }),
+)
+
+/** Integers that JavaScript, JSON and both stores keep exactly. */
+export const countField = (rules: { minimum?: number; description?: string } = {}) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...rules })
+
+export type Metadata = Record<string, unknown>
+
+export const metadataField = Type.Optional(
+  nullable<Metadata>('object', { description: 'Anything of your own, up to 16 KB.' }),
+)
+
+/** Metadata is part of every event, so it must stay small. */
+const MAX_METADATA_BYTES = 16 * 1024
+
+/** Returns the text to store; refuses metadata that is too large. */
+export function metadataText(metadata: Metadata | null | undefined): string {
+  const text = JSON.stringify(metadata ?? {})
+  if (Buffer.byteLength(text) > MAX_METADATA_BYTES)
+    throw new Problem('invalid_payload', {
+      message: `metadata is larger than ${MAX_METADATA_BYTES / 1024} KB.`,
+      details: 'Keep large things elsewhere and their address here. Nothing was changed.',
+    })
+  return text
+}
+
+/** A day or a time; in UTC if it has no offset. */
+export const dateField = Type.Optional(
+  nullable<string>('string', timeRules(`${DATE}(T${CLOCK}${LOOSE_OFFSET})?`)),
+)
+
+/** Epoch milliseconds of a `dateField`; undefined if it was not sent. */
+export function dateOf(text: string | null | undefined, name: string): number | null | undefined {
+  if (text === undefined || text === null) return text
+  return timeOf(/T.*(Z|[+-]\d{2}:?\d{2})$/.test(text) || !text.includes('T') ? text : `${text}Z`, name)
+}
+
+/** Epoch milliseconds of a time. */
+export function timeOf(text: string, name: string): number {
+  const at = Date.parse(text)
+  if (Number.isNaN(at))
+    throw new Problem('invalid_payload', { message: `${name} must be a time such as 2026-11-15T14:00:00Z.` })
+  return at
+}
+
+/** A response that the schema documents and a view builds. */
+export const shownAs = (schema: TSchema) => Type.Unsafe<object>(schema)
+
+/** Returns those of `fields` that were sent: the columns to update. */
+export function given<T extends object, K extends keyof T>(
+  from: T,
+  fields: readonly K[],
+): Partial<Pick<T, K>> {
+  const found: Partial<Pick<T, K>> = {}
+  for (const field of fields) if (from[field] !== undefined) found[field] = from[field]
+  return found
+}
+
+export type BodyOf<Schema extends TSchema> = Static<Schema>

@@ -1,0 +1,111 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { AggregateMetrics } from './aggregate-metrics.ts'
+import type { FromWorker, Listening } from './messages.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+/** A worker gives its clients 8 s and its store 5 s; beyond that it hangs. */
+const STOP_TIMEOUT_MS = 15_000
+/** A worker with this uptime did not fail at its start: it is replaced at once. */
+const STABLE_UPTIME_MS = 60_000
+const MIN_RESTART_DELAY_MS = 200
+/** Long enough to cost nothing, short enough that the service is back soon after the cause is fixed. */
+const MAX_RESTART_DELAY_MS = 30_000
+
+/** Exponential backoff before a worker is replaced, by the number of early exits in a row. */
+export function restartDelay(uptimeMs: number, earlyExits: number): { delayMs: number; earlyExits: number } {
+  if (uptimeMs >= STABLE_UPTIME_MS) return { delayMs: 0, earlyExits: 0 }
+  const delayMs = Math.min(MAX_RESTART_DELAY_MS, MIN_RESTART_DELAY_MS * 2 ** earlyExits)
+  return { delayMs, earlyExits: earlyExits + 1 }
+}
+
+interface Deps {
+  readonly clock: Clock
+  readonly log: Log
+  /** Starts a process; all but the first are given the addresses to listen on. */
+  launch(listening: Listening | undefined): ChildProcess
+}
+
+export interface Supervisor {
+  /** Resolves once all workers serve. If one cannot start, all are stopped and it rejects. */
+  start(): Promise<Listening>
+  /** Lets every worker finish its requests in flight. */
+  stop(): Promise<void>
+  /** For the exit of this process: workers that serve are asked to finish, all others are killed. */
+  leave(): void
+}
+
+/** Starts `count` workers, replaces those that exit, and relays their messages. It serves no requests itself. */
+export function superviseWorkers({ clock, log, launch }: Deps, count: number): Supervisor {
+  const workers = new Set<WorkerProcess>()
+  const metrics = new AggregateMetrics()
+  const stopping = new AbortController()
+  let listening: Listening | undefined
+  let started = false
+
+  function spawnWorker(): WorkerProcess {
+    const worker = new WorkerProcess(clock, launch(listening), onMessage)
+    workers.add(worker)
+    void worker.exited.then(() => workers.delete(worker) && metrics.keep(worker))
+    return worker
+  }
+
+  function onMessage(from: WorkerProcess, message: FromWorker): void {
+    if (message.kind === 'notification') {
+      for (const other of workers) if (other !== from) other.send(message)
+    } else if (message.kind === 'total')
+      void metrics.text([...workers]).then((text) => from.send({ kind: 'total', id: message.id, text }))
+  }
+
+  /** Replaces a worker, and its replacements, for as long as the service runs. */
+  async function keepRunning(first: WorkerProcess): Promise<void> {
+    let earlyExits = 0
+    for (let worker = first; ; worker = spawnWorker()) {
+      const startedAt = clock.monotonic()
+      const { code, signal } = await worker.exited
+      if (stopping.signal.aborted) return
+      const next = restartDelay(clock.monotonic() - startedAt, earlyExits)
+      earlyExits = next.earlyExits
+      const exit = signal ? { signal } : { code }
+      log.warn({ pid: worker.child.pid, ...exit, replaced_in_ms: next.delayMs }, 'a worker ended')
+      if (next.delayMs > 0) await clock.sleep(next.delayMs, stopping.signal)
+      if (stopping.signal.aborted) return
+      metrics.replaced.add()
+    }
+  }
+
+  async function startAll(): Promise<Listening> {
+    // The first one alone: it binds the port, or reports once why it cannot.
+    const first = spawnWorker()
+    listening = await first.ready
+    const others = Array.from({ length: count - 1 }, spawnWorker)
+    await Promise.all(others.map(({ ready }) => ready))
+    for (const worker of [first, ...others]) void keepRunning(worker)
+    started = true
+    return listening
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    const all = Promise.all([...workers].map(({ exited }) => exited))
+    for (const worker of workers) worker.stop()
+    const done = new AbortController()
+    await Promise.race([all, clock.sleep(STOP_TIMEOUT_MS, done.signal)])
+    done.abort()
+    for (const worker of workers) {
+      log.warn({ pid: worker.child.pid }, 'a worker did not stop in time and is killed')
+      worker.child.kill('SIGKILL')
+    }
+    await all
+  }
+
+  return {
+    start: () => startAll().catch((error) => stop().then(() => Promise.reject(error))),
+    stop,
+    leave() {
+      for (const worker of workers)
+        worker.child.kill(started && !stopping.signal.aborted ? 'SIGTERM' : 'SIGKILL')
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts'
+import type { Family } from '../metric-families.ts'
+import { type FromWorker, type Listening, PendingReplies, type ToWorker } from './messages.ts'
+
+/** More than the supervisor gives the workers to reply to it. */
+const TOTAL_TIMEOUT_MS = 3_000
+/** Not a setting: the supervisor sets it for its children. An IPC channel alone proves nothing, since pm2 opens one as well. */
+const WORKER_VARIABLE = 'WORKER_OF_JETON'
+
+export const workerEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...environment,
+  [WORKER_VARIABLE]: String(process.pid),
+})
+
+export const isWorker = (): boolean =>
+  process.env[WORKER_VARIABLE] === String(process.ppid) && process.send !== undefined
+
+/** A worker's channel to the supervisor, and through it to the other workers. */
+export interface WorkerLink {
+  ready(listening: Listening): void
+  /** Notifications of the store, to and from the other workers. */
+  readonly notifications: { send(topic: string): void; onHeard(listener: (topic: string) => void): void }
+  /** The metrics of the whole service as text; undefined if the supervisor does not reply. */
+  totalText(): Promise<string | undefined>
+  reportMetrics(families: () => readonly Family[]): void
+  /** Calls back when the supervisor says so or is gone: nobody would replace or stop this process without it. */
+  onStop(stop: () => void): void
+}
+
+/** Returns the channel if a supervisor started this process. */
+export function connectToSupervisor(clock: Clock): WorkerLink | undefined {
+  const isChild = isWorker()
+  delete process.env[WORKER_VARIABLE]
+  if (!isChild) return undefined
+  const totals = new PendingReplies<string>(clock, TOTAL_TIMEOUT_MS)
+  const listeners: ((topic: string) => void)[] = []
+  const stops: (() => void)[] = []
+  let families: () => readonly Family[] = () => []
+  let stopping = false
+
+  const send = (message: FromWorker) => void (process.connected && process.send!(message, () => undefined))
+  function stopNow(): void {
+    stopping = true
+    for (const stop of stops.splice(0)) stop()
+  }
+  process.on('disconnect', stopNow)
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'notification') for (const listener of listeners) listener(message.topic)
+    else if (message.kind === 'metrics') send({ kind: 'metrics', id: message.id, families: families() })
+    else if (message.kind === 'total') totals.resolve(message.id, message.text)
+    else if (message.kind === 'stop') stopNow()
+  })
+
+  return {
+    ready: (listening) => send({ kind: 'ready', ...listening }),
+    notifications: {
+      send: (topic) => send({ kind: 'notification', topic }),
+      onHeard: (listener) => void listeners.push(listener),
+    },
+    totalText: () => totals.request((id) => send({ kind: 'total', id })),
+    reportMetrics(report) {
+      families = report
+    },
+    onStop(stop) {
+      stops.push(stop)
+      if (stopping) stopNow()
+    },
+  }
+}
