@@ -46,13 +46,13 @@ function listenToSqlite(note: Note): () => void {
 }
 
 function listenToPostgres(note: Note): () => void {
-  const { send } = Connection.prototype
-  Connection.prototype.send = function (text, parameters, silenceMs) {
+  const { query } = Connection.prototype
+  Connection.prototype.query = function (text, parameters, timeoutMs) {
     note(text, parameters)
-    return send.call(this, text, parameters, silenceMs) as Promise<never>
+    return query.call(this, text, parameters, timeoutMs) as Promise<never>
   }
   return () => {
-    Connection.prototype.send = send
+    Connection.prototype.query = query
   }
 }
 

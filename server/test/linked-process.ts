@@ -20,12 +20,12 @@ const metrics = createMetrics()
 const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
 metrics.gauge('held', 'What is held.', () => 1)
 link.countWith(metrics.families)
-link.wakes.onHeard((topic) => say({ said: 'heard', topic }))
+link.notifications.onReceived((topic) => say({ said: 'heard', topic }))
 
 process.on('message', async (message: Order) => {
   switch (message.order) {
     case 'wake':
-      link.wakes.send(message.topic)
+      link.notifications.send(message.topic)
       return
     case 'count':
       counter.add(message.amount)

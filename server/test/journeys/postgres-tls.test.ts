@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/platform/database/index.ts'
-import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts'
+import { openPostgres } from '../../src/platform/database/postgres/open.ts'
 import { makeAuthority } from '../certificates.ts'
 import { jetonProcess, newFolder } from '../command-line.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
@@ -77,8 +77,8 @@ describe('which certificate is good for which host', () => {
     const url = `postgres://jeton_app:letters-and-digits@${host}:${server.port}/jeton_app?sslmode=${mode}`
     const db = await openPostgres(`${url}&sslrootcert=${encodeURIComponent(rootCertificate)}`, 2)
     try {
-      const [row] = await db.runSql((q) =>
-        q.send<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
+      const [row] = await db.withConnection((q) =>
+        q.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
       )
       return row!.ssl ? 'encrypted' : 'plain'
     } catch (error) {

@@ -256,11 +256,11 @@ eachEngine((engine) => {
 function linkedPair(): [PrimaryLink, PrimaryLink] {
   const heards: ((topic: string) => void)[][] = [[], []]
   const link = (own: number): PrimaryLink => ({
-    wakes: {
+    notifications: {
       send(topic) {
         for (const heard of heards[1 - own]!) heard(topic)
       },
-      onHeard: (heard) => void heards[own]!.push(heard),
+      onReceived: (heard) => void heards[own]!.push(heard),
     },
     ready: () => undefined,
     totalText: async () => undefined,

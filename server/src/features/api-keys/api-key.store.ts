@@ -37,7 +37,7 @@ export interface ApiKeyTables {
   api_keys: ApiKeyRow
 }
 
-/** Topic of the wake-up after every change of a key. */
+/** Topic that is notified after every change of a key. */
 export const KEYS_CHANGED = 'keys'
 
 export const findApiKey = (reader: Reader, projectId: string, id: string): Promise<ApiKeyRow | undefined> =>
@@ -114,7 +114,7 @@ export const lockApiKey = (tx: Transaction, projectId: string, id: string): Prom
 
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {
   await tx.write<ApiKeyTables>().insertInto('api_keys').values(row).execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 export async function updateApiKeyRow(
@@ -129,7 +129,7 @@ export async function updateApiKeyRow(
     .where('project_id', '=', row.project_id)
     .where('id', '=', row.id)
     .execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 /** Every key of a project, at its end. */
@@ -148,7 +148,7 @@ export async function markKeysDeleted(tx: Transaction, projectId: string): Promi
     .where('project_id', '=', projectId)
     .where('state', '!=', 'deleted')
     .execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 /**
@@ -171,7 +171,7 @@ export async function outliveEveryToken(tx: Transaction): Promise<void> {
       full_until: null,
     })
     .execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 export interface KeyUse {

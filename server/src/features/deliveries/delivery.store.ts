@@ -9,7 +9,7 @@ import {
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { LEASE_MS } from './delivery-queue.ts'
 
-/** Topic of the wake-up after deliveries have become due. */
+/** Topic that is notified after deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
 
 /** So that nobody waits long for the one writer of SQLite. */

@@ -12,7 +12,7 @@ export interface PrimaryLink {
   /** From now on requests may come. */
   ready(listening: Listening): void
   /** Wake-ups of the store, to and from the other workers. */
-  readonly wakes: { send(topic: string): void; onHeard(heard: (topic: string) => void): void }
+  readonly notifications: { send(topic: string): void; onReceived(heard: (topic: string) => void): void }
   /** Metrics of all processes of the service together; undefined where the primary does not answer. */
   totalText(): Promise<string | undefined>
   /** How the primary learns what this process has counted. */
@@ -56,9 +56,9 @@ export function linkToPrimary(clock: Clock): PrimaryLink | undefined {
 
   return {
     ready: (listening) => tell({ kind: 'ready', ...listening }),
-    wakes: {
+    notifications: {
       send: (topic) => tell({ kind: 'wake', topic }),
-      onHeard: (heard) => void heards.push(heard),
+      onReceived: (heard) => void heards.push(heard),
     },
     totalText: () => totals.ask((id) => tell({ kind: 'total', id })),
     countWith(count) {

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../database.ts'
-import { SILENCE_MS } from '../deadline.ts'
+import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 import type { Connection } from './connection.ts'
 
 interface Waiting {
@@ -32,16 +32,16 @@ export class ConnectionPool {
   }
 
   /** Lends a connection to `work`, and takes it back whatever happens. */
-  async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.take()
+  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire()
     try {
       return await work(connection)
     } finally {
-      this.give(connection)
+      this.release(connection)
     }
   }
 
-  async take(): Promise<Connection> {
+  async acquire(): Promise<Connection> {
     if (this.#closed) throw new StoreUnavailable('The database is closed.')
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (!connection.isDead) return connection
@@ -50,7 +50,7 @@ export class ConnectionPool {
     return this.#open < this.#size ? this.#make() : this.#turn()
   }
 
-  give(connection: Connection): void {
+  release(connection: Connection): void {
     if (connection.isDead || connection.isWorn || this.#closed) return void this.#discard(connection)
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift())
       if (next.take(connection)) return
@@ -90,7 +90,7 @@ export class ConnectionPool {
     if (this.#open === 0) this.#whenUnused?.()
     const next = this.#closed ? undefined : this.#waiting.shift()
     // By the time that it is there, whoever it was made for may have given up: then it goes on to the next.
-    if (next) this.#make().then((made) => next.take(made) || this.give(made), next.fail)
+    if (next) this.#make().then((made) => next.take(made) || this.release(made), next.fail)
   }
 
   #turn(): Promise<Connection> {
@@ -113,8 +113,10 @@ export class ConnectionPool {
       const timer = setTimeout(() => {
         const at = this.#waiting.indexOf(waiting)
         if (at >= 0) this.#waiting.splice(at, 1)
-        waiting.fail(new StoreUnavailable(`No connection to PostgreSQL was free for ${SILENCE_MS / 1000} s.`))
-      }, SILENCE_MS)
+        waiting.fail(
+          new StoreUnavailable(`No connection to PostgreSQL was free for ${QUERY_TIMEOUT_MS / 1000} s.`),
+        )
+      }, QUERY_TIMEOUT_MS)
       this.#waiting.push(waiting)
     })
   }

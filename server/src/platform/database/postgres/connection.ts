@@ -1,7 +1,7 @@
 import postgres, { type PendingQuery, type Row, type RowList, type Sql } from 'postgres'
 import type { SqlConnection } from '../database.ts'
 import { StoreUnavailable } from '../database.ts'
-import { SILENCE_MS } from '../deadline.ts'
+import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 import { isDisconnect, translate } from './errors.ts'
 import type { Host, Hosts } from './hosts.ts'
 
@@ -30,7 +30,7 @@ const arrayType = (oid: number) => ({
 })
 
 /** All hosts together are tried within the silence that callers are ready for. */
-const connectSeconds = (hosts: number): number => Math.min(4, SILENCE_MS / 1000 / (hosts + 0.5))
+const connectSeconds = (hosts: number): number => Math.min(4, QUERY_TIMEOUT_MS / 1000 / (hosts + 0.5))
 
 interface DriverOptions {
   readonly onclose: () => void
@@ -125,8 +125,8 @@ export class Connection implements SqlConnection {
     })
     this.#driver = driver
     try {
-      const asked = () => this.#query('select pg_is_in_recovery() as is_standby', []).execute()
-      const [row] = await this.#answer(asked, SILENCE_MS)
+      const asked = () => this.#pending('select pg_is_in_recovery() as is_standby', []).execute()
+      const [row] = await this.#answer(asked, QUERY_TIMEOUT_MS)
       if (row!.is_standby) throw new StoreUnavailable(`PostgreSQL: ${host.host}:${host.port} is a standby`)
       this.#hosts.served(host)
     } catch (error) {
@@ -136,38 +136,34 @@ export class Connection implements SqlConnection {
     }
   }
 
-  async send<R = Row>(
+  async query<R = Row>(
     text: string,
     parameters: readonly unknown[] = [],
-    silenceMs = SILENCE_MS,
+    timeoutMs = QUERY_TIMEOUT_MS,
   ): Promise<RowList<Row[]> & readonly R[]> {
-    return (await this.#send(text, silenceMs, () => this.#query(text, parameters).execute())) as never
+    return (await this.#run(text, timeoutMs, () => this.#pending(text, parameters).execute())) as never
   }
 
-  async sendRaw(text: string, parameters: readonly unknown[] = []): Promise<readonly (Buffer | null)[][]> {
-    return (await this.#send(text, SILENCE_MS, () => this.#query(text, parameters).raw().execute())) as never
-  }
-
-  async #send<T>(text: string, silenceMs: number, ask: () => Promise<T>): Promise<T> {
+  async #run<T>(text: string, timeoutMs: number, ask: () => Promise<T>): Promise<T> {
     if (this.#dead) throw new StoreUnavailable('PostgreSQL: the connection was closed.')
     this.#texts.add(text)
     try {
-      return await this.#answer(ask, silenceMs)
+      return await this.#answer(ask, timeoutMs)
     } catch (error) {
       if (isDisconnect((error as Error).cause)) this.#die()
       throw error
     }
   }
 
-  #query(text: string, parameters: readonly unknown[]): PendingQuery<Row[]> {
+  #pending(text: string, parameters: readonly unknown[]): PendingQuery<Row[]> {
     // What is asked again and again is planned once, also where it has no parameters; `begin` and `commit` have no plan.
     const simple = parameters.length === 0 && !text.startsWith('select ')
     return this.#driver!.unsafe(text, parameters as never, { prepare: true, simple } as never)
   }
 
-  async #answer<T>(ask: () => Promise<T>, silenceMs: number): Promise<T> {
+  async #answer<T>(ask: () => Promise<T>, timeoutMs: number): Promise<T> {
     try {
-      return await this.#unlessSilent(ask(), silenceMs)
+      return await this.#unlessSilent(ask(), timeoutMs)
     } catch (error) {
       throw translate(error)
     }

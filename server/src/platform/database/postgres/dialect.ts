@@ -8,7 +8,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
+import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 
@@ -16,13 +16,13 @@ const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 
 class LentConnection implements DatabaseConnection {
   readonly lent: Connection
-  readonly #silenceMs: number
+  readonly #timeoutMs: number
   /** The first error since `begin`. PostgreSQL then turns `commit` into a rollback and reports success. */
   lost: unknown
 
-  constructor(lent: Connection, silenceMs: number) {
+  constructor(lent: Connection, timeoutMs: number) {
     this.lent = lent
-    this.#silenceMs = silenceMs
+    this.#timeoutMs = timeoutMs
   }
 
   async executeQuery<Row>({
@@ -30,7 +30,7 @@ class LentConnection implements DatabaseConnection {
     parameters,
   }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
     try {
-      const rows = await this.lent.send(sql, parameters, this.#silenceMs)
+      const rows = await this.lent.query(sql, parameters, this.#timeoutMs)
       const numAffectedRows = COUNTED.has(rows.command) ? BigInt(rows.count) : undefined
       return { numAffectedRows, rows: Array.from(rows) as never }
     } catch (error) {
@@ -47,17 +47,17 @@ class LentConnection implements DatabaseConnection {
 
 class PoolDriver implements Driver {
   readonly #pool: ConnectionPool
-  readonly #silenceMs: number
+  readonly #timeoutMs: number
 
-  constructor(pool: ConnectionPool, silenceMs: number) {
+  constructor(pool: ConnectionPool, timeoutMs: number) {
     this.#pool = pool
-    this.#silenceMs = silenceMs
+    this.#timeoutMs = timeoutMs
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<LentConnection> {
-    return new LentConnection(await this.#pool.take(), this.#silenceMs)
+    return new LentConnection(await this.#pool.acquire(), this.#timeoutMs)
   }
 
   async beginTransaction(connection: LentConnection): Promise<void> {
@@ -75,14 +75,14 @@ class PoolDriver implements Driver {
   }
 
   async releaseConnection(connection: LentConnection): Promise<void> {
-    this.#pool.give(connection.lent)
+    this.#pool.release(connection.lent)
   }
 
   async destroy(): Promise<void> {}
 }
 
-export const poolDialect = (pool: ConnectionPool, { patient = false } = {}): Dialect => ({
-  createDriver: () => new PoolDriver(pool, patient ? PATIENT_MS : SILENCE_MS) as Driver,
+export const poolDialect = (pool: ConnectionPool, { noTimeout = false } = {}): Dialect => ({
+  createDriver: () => new PoolDriver(pool, noTimeout ? NO_TIMEOUT_MS : QUERY_TIMEOUT_MS) as Driver,
   createAdapter: () => new PostgresAdapter(),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),

@@ -36,7 +36,7 @@ describe('a primary and its standby', () => {
     return db as PostgresDatabase
   }
   const isStandby = async (db: PostgresDatabase) =>
-    (await db.runSql((q) => q.send('select pg_is_in_recovery() as it')))[0]!.it
+    (await db.withConnection((q) => q.query('select pg_is_in_recovery() as it')))[0]!.it
 
   test('whoever stands first in the address, the primary is used, for reading as well', async () => {
     const [first, second] = [pair.standby().port, pair.primary().port]
@@ -52,10 +52,10 @@ describe('a primary and its standby', () => {
     await expect(opening).rejects.toThrow(/standby/)
   })
 
-  test('after the standby was promoted, everything that was committed is there, and work and wake-ups go on', async () => {
+  test('after the standby was promoted, everything that was committed is there, and work and notifications go on', async () => {
     const db = await prepareThings(await open(pair.url()))
     let heard = 0
-    db.onWake('topic', () => heard++)
+    db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await db.transaction((tx) => insert(tx, 'before'))
     await pair.failOver()
@@ -67,7 +67,7 @@ describe('a primary and its standby', () => {
     expect(await idsIn(db)).toEqual(['after', 'before'])
     await expect.poll(() => heard).toBeGreaterThan(1)
     const before = heard
-    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 30_000 })
+    await vi.waitFor(() => db.transaction((tx) => tx.notify('topic')), { timeout: 30_000 })
     await expect.poll(() => heard).toBeGreaterThan(before)
   })
 

@@ -4,7 +4,7 @@ import type { ConnectionPool } from './connection-pool.ts'
 /** Who waits for longer than this may wait for a lock: those that come later go by another connection. */
 const STUCK_MS = 25
 
-type Pool = Pick<ConnectionPool, 'take' | 'give' | 'isClosed'>
+type Pool = Pick<ConnectionPool, 'acquire' | 'release' | 'isClosed'>
 
 interface Loan {
   readonly taking: Promise<Connection>
@@ -26,9 +26,14 @@ export class SharedConnection {
     this.#pool = pool
   }
 
-  async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (!this.#loan || !this.#goesOn(this.#loan))
-      this.#loan = { taking: this.#pool.take(), connection: undefined, users: 0, movedAt: performance.now() }
+      this.#loan = {
+        taking: this.#pool.acquire(),
+        connection: undefined,
+        users: 0,
+        movedAt: performance.now(),
+      }
     const loan = this.#loan
     loan.users++
     try {
@@ -47,6 +52,6 @@ export class SharedConnection {
 
   #end(loan: Loan): void {
     if (this.#loan === loan) this.#loan = undefined
-    if (loan.connection) this.#pool.give(loan.connection)
+    if (loan.connection) this.#pool.release(loan.connection)
   }
 }

@@ -5,8 +5,8 @@ import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
 import { isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
+import { CHANNEL, createNotifications } from './notifications.ts'
 import { SharedConnection } from './shared-connection.ts'
-import { CHANNEL, createWakes } from './wakes.ts'
 
 const RETRIES = 3
 /** Closing waits no longer than this for what is under way: supervisors kill after ten seconds. */
@@ -27,7 +27,7 @@ function transactionOn(kysely: Kysely<never>): Transaction {
     lock: (query: { forUpdate(): unknown }) => query.forUpdate(),
     claim: (query: { forUpdate(): { skipLocked(): unknown } }) => query.forUpdate().skipLocked(),
     now: () => storeTime(kysely),
-    wake: async (topic: string) => void (await raw`select pg_notify(${CHANNEL}, ${topic})`.execute(kysely)),
+    notify: async (topic: string) => void (await raw`select pg_notify(${CHANNEL}, ${topic})`.execute(kysely)),
   } as never as Transaction
 }
 
@@ -47,8 +47,8 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
   const pool = new ConnectionPool(() => new Connection(hosts), poolSize)
   const shared = new SharedConnection(pool)
   const kysely = new Kysely<never>({ dialect: poolDialect(pool) })
-  const patient = new Kysely<never>({ dialect: poolDialect(pool, { patient: true }) })
-  const wakes = createWakes(hosts)
+  const kyselyWithoutTimeout = new Kysely<never>({ dialect: poolDialect(pool, { noTimeout: true }) })
+  const notifications = createNotifications(hosts)
 
   async function attempt<T>(
     work: (tx: Transaction) => Promise<T>,
@@ -68,12 +68,12 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     label: `PostgreSQL ${hostsOf(url)}`,
     read: () => kysely as never,
     now: () => storeTime(kysely),
-    transaction: (work, options) => attempt(work, options?.patient ? patient : kysely),
-    snapshot: (work) => patient.connection().execute((one) => readSnapshot(one as never, work)),
-    runSql: (work, options) => (options?.shared ? shared : pool).lend(work),
-    onWake: wakes.on,
+    transaction: (work, options) => attempt(work, options?.noTimeout ? kyselyWithoutTimeout : kysely),
+    snapshot: (work) => kyselyWithoutTimeout.connection().execute((one) => readSnapshot(one as never, work)),
+    withConnection: (work, options) => (options?.shared ? shared : pool).use(work),
+    subscribe: notifications.subscribe,
     async close() {
-      wakes.close()
+      notifications.close()
       await pool.close(CLOSE_WITHIN_MS)
     },
   }

@@ -19,7 +19,7 @@ const pause = (ms: number, until: Promise<unknown>): Promise<unknown> =>
   })
 
 /** Topics and who wants to hear of them, over one listening connection that is made anew whenever it was lost. */
-export function createWakes(hosts: Hosts) {
+export function createNotifications(hosts: Hosts) {
   const topics = new Map<string, Set<() => void>>()
   const over = Promise.withResolvers<void>()
   let isOver = false
@@ -40,11 +40,11 @@ export function createWakes(hosts: Hosts) {
     })
     connection = current
     await current.open()
-    await current.send(`listen ${CHANNEL}`)
+    await current.query(`listen ${CHANNEL}`)
     hearAll()
     while (!current.isDead && !isOver) {
       await pause(ASK_EVERY_MS, Promise.race([current.closed, over.promise]))
-      if (!current.isDead && !isOver) await current.send('select 1')
+      if (!current.isDead && !isOver) await current.query('select 1')
     }
   }
 
@@ -57,12 +57,12 @@ export function createWakes(hosts: Hosts) {
   }
 
   return {
-    on(topic: string, heard: () => void): () => void {
-      const heards = topics.get(topic) ?? new Set()
-      topics.set(topic, heards.add(heard))
+    subscribe(topic: string, listener: () => void): () => void {
+      const listeners = topics.get(topic) ?? new Set()
+      topics.set(topic, listeners.add(listener))
       if (!listening) void listen()
       listening = true
-      return () => void heards.delete(heard)
+      return () => void listeners.delete(listener)
     },
     close(): void {
       isOver = true

@@ -42,7 +42,7 @@ describe('a PostgreSQL of our own', () => {
       idsIn: () => idsIn(db),
       now: () => db.now(),
       tx: () => db.transaction((tx) => insert(tx, 'x')),
-      sql: () => db.runSql((q) => q.send('select 1')),
+      sql: () => db.withConnection((q) => q.query('select 1')),
     }
     for (const [name, call] of Object.entries(calls)) {
       const began = performance.now()
@@ -63,8 +63,8 @@ describe('a PostgreSQL of our own', () => {
       )
     await db.transaction((tx) => insert(tx, 'one'))
     await all()
-    await db.runSql((q) => q.send(`alter table things add column news text default 'new'`))
-    onTestFinished(() => db.runSql((q) => q.send('alter table things drop column news')) as never)
+    await db.withConnection((q) => q.query(`alter table things add column news text default 'new'`))
+    onTestFinished(() => db.withConnection((q) => q.query('alter table things drop column news')) as never)
     expect(await all()).toEqual([expect.objectContaining({ id: 'one', news: 'new' })])
   })
 
@@ -96,13 +96,13 @@ describe('a PostgreSQL of our own', () => {
 
   test('that dies under a batch on a lent connection fails the batch, and the connection is not used again', async () => {
     const db = await openThings()
-    const dying = db.runSql(async (connection) => {
-      await connection.send('begin')
+    const dying = db.withConnection(async (connection) => {
+      await connection.query('begin')
       // Its failure may come before the kill has returned: it is caught from the beginning.
-      const sent = connection.send('select pg_sleep(4)').catch(() => undefined)
+      const sent = connection.query('select pg_sleep(4)').catch(() => undefined)
       await server.kill()
       await sent
-      await connection.send('commit')
+      await connection.query('commit')
     })
     await expect(dying).rejects.toThrow(StoreUnavailable)
     await server.start()
@@ -111,22 +111,22 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toHaveLength(6)
   })
 
-  test('that was away is heard again: listeners are woken at its return and by what happens after', async () => {
+  test('that restarts notifies its subscribers at its return and of what happens after', async () => {
     const db = await openThings()
     let heard = 0
-    db.onWake('topic', () => heard++)
+    db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await server.restart()
     await expect.poll(() => heard).toBeGreaterThan(1)
     const before = heard
-    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 30_000 })
+    await vi.waitFor(() => db.transaction((tx) => tx.notify('topic')), { timeout: 30_000 })
     await expect.poll(() => heard).toBeGreaterThan(before)
   })
 
-  test('that was away for a while is heard again', async () => {
+  test('that was away for a while notifies its subscribers at its return', async () => {
     const db = await openThings()
     let heard = 0
-    db.onWake('topic', () => heard++)
+    db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await server.stop()
     // Some tries to reconnect must have failed; they are not visible from here.
@@ -160,60 +160,61 @@ describe('PostgreSQL', () => {
   const openThings = async () => {
     const db = await prepareThings(await open(url()))
     onTestFinished(
-      async () => void (await db.runSql((q) => q.send('drop table things, jeton_migrations, jeton_store'))),
+      async () =>
+        void (await db.withConnection((q) => q.query('drop table things, jeton_migrations, jeton_store'))),
     )
     return db
   }
 
-  test('wakes the listeners of other databases on the same store', async () => {
+  test('a commit notifies the subscribers of other processes on the same store', async () => {
     const [one, other] = [await open(url()), await open(url())]
     let heard = 0
-    other.onWake('across', () => heard++)
+    other.subscribe('across', () => heard++)
     await expect.poll(() => heard).toBe(1)
-    await one.transaction((tx) => tx.wake('across'))
+    await one.transaction((tx) => tx.notify('across'))
     await expect.poll(() => heard).toBe(2)
   })
 
   test('what is asked without parameters is planned once, and several statements in one text still go', async () => {
     const db = await open(inject('postgresUrl'))
-    const asked = await db.runSql(async (connection) => {
-      for (let i = 0; i < 3; i++) await connection.send('select 1 as n')
-      await connection.send('begin; commit')
-      return connection.send(
+    const asked = await db.withConnection(async (connection) => {
+      for (let i = 0; i < 3; i++) await connection.query('select 1 as n')
+      await connection.query('begin; commit')
+      return connection.query(
         `select count(*) as n from pg_prepared_statements where statement = 'select 1 as n'`,
       )
     })
     expect(asked).toEqual([{ n: 1 }])
   })
 
-  test('runSql lends a connection, with bigint as numbers and errors in our words', async () => {
+  test('withConnection gives bigint as numbers and translates errors', async () => {
     const db = await open(url())
-    expect(await db.runSql((q) => q.send('select 9007199254740991::bigint as n, count(*) as c'))).toEqual([
-      { n: Number.MAX_SAFE_INTEGER, c: 1 },
-    ])
-    const twice = db.runSql(async (connection) => {
+    expect(
+      await db.withConnection((q) => q.query('select 9007199254740991::bigint as n, count(*) as c')),
+    ).toEqual([{ n: Number.MAX_SAFE_INTEGER, c: 1 }])
+    const twice = db.withConnection(async (connection) => {
       // All at once, as a batch is sent: the commit after a failure is a rollback.
       const sent = [
         'begin',
         'create temporary table once (id int primary key)',
         'insert into once values (1), (1)',
         'commit',
-      ].map((text) => connection.send(text))
+      ].map((text) => connection.query(text))
       const settled = await Promise.allSettled(sent)
       for (const one of settled) if (one.status === 'rejected') throw one.reason
     })
     await expect(twice).rejects.toThrow(UniqueConflict)
-    await expect(db.runSql((q) => q.send('select 1/0'))).rejects.toThrow('division by zero')
+    await expect(db.withConnection((q) => q.query('select 1/0'))).rejects.toThrow('division by zero')
     await db.close()
-    await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
+    await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
   })
 
   test('what shares a connection runs in turn, and goes on with another where it was cut', async () => {
     const db = await open(url())
     const run = (...texts: string[]) =>
-      db.runSql((q) => Promise.allSettled(texts.map((text) => q.send(text))), { shared: true })
+      db.withConnection((q) => Promise.allSettled(texts.map((text) => q.query(text))), { shared: true })
     const pid = async () =>
-      (await db.runSql((q) => q.send('select pg_backend_pid() as pid'), { shared: true }))[0]!.pid
+      (await db.withConnection((q) => q.query('select pg_backend_pid() as pid'), { shared: true }))[0]!.pid
     await run('create table taken (id int primary key)')
     const [pids, failed, well] = await Promise.all([
       Promise.all([pid(), pid(), pid()]),
@@ -236,7 +237,7 @@ describe('PostgreSQL', () => {
 
   test('who comes while one on the shared connection waits goes by another', async () => {
     const db = await open(url())
-    const run = (text: string) => db.runSql((q) => q.send(text), { shared: true })
+    const run = (text: string) => db.withConnection((q) => q.query(text), { shared: true })
     let isOver = false
     const stuck = run('select pg_sleep(2)').then(() => (isOver = true))
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -251,7 +252,7 @@ describe('PostgreSQL', () => {
   test('a statement that takes too long is given up as unavailable', async () => {
     const db = await open(url())
     const began = performance.now()
-    await expect(db.runSql((q) => q.send('select pg_sleep(60)'))).rejects.toThrow(StoreUnavailable)
+    await expect(db.withConnection((q) => q.query('select pg_sleep(60)'))).rejects.toThrow(StoreUnavailable)
     expect(performance.now() - began).toBeLessThan(SECONDS)
   })
 
@@ -262,7 +263,7 @@ describe('PostgreSQL', () => {
         await sql`set local statement_timeout = 0`.execute(tx.write())
         return (await sql`select 1 as done from pg_sleep(7.5)`.execute(tx.write())).rows
       },
-      { patient: true },
+      { noTimeout: true },
     )
     expect(await slow).toEqual([{ done: 1 }])
   })
@@ -296,26 +297,26 @@ describe('PostgreSQL', () => {
       })
     await Promise.all([lockBoth('a', 'b', 0), lockBoth('b', 'a', 1)])
     expect(runs).toBe(3)
-    const rows = await db.runSql((q) => q.send('select n from things'))
+    const rows = await db.withConnection((q) => q.query('select n from things'))
     expect(rows.map((row) => row.n)).toEqual([2, 2])
   })
 
   test('a database that is taken away while it serves is an outage, not a bug, and its return is noticed', async () => {
     const admin = await open(url())
-    const asAdmin = (text: string) => admin.runSql((q) => q.send(text))
+    const asAdmin = (text: string) => admin.withConnection((q) => q.query(text))
     await asAdmin('create database fleeting')
     const db = await open(new URL('/fleeting', url()).href)
     await asAdmin('drop database fleeting with (force)')
     // The first may find its connection cut; the next ones find that there is no such database.
     for (let i = 0; i < 4; i++)
-      await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
+      await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
     await asAdmin('create database fleeting')
-    expect(await db.runSql((q) => q.send('select 1 as one'))).toEqual([{ one: 1 }])
+    expect(await db.withConnection((q) => q.query('select 1 as one'))).toEqual([{ one: 1 }])
     await db.close()
     await asAdmin('drop database fleeting with (force)')
   })
 
-  test('what an operator can mend is said: no such database', async () => {
+  test('a start without the database says that it does not exist', async () => {
     const missing = openDatabase(
       { clock: systemClock },
       { url: new URL('/missing', url()).href, pool: 2, folder: '' },
