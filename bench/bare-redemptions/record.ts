@@ -3,7 +3,7 @@ import { redeemReward } from '../../server/src/features/redemptions/index.ts'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { readConfig } from '../../server/src/platform/config/index.ts'
 import type { Database } from '../../server/src/platform/database/index.ts'
-import { Connection } from '../../server/src/platform/database/postgres/connection.ts'
+import { Connection } from '../../server/src/platform/database/postgres/prepared-statements.ts'
 import { SqliteConnection } from '../../server/src/platform/database/sqlite/connection.ts'
 import { newId, randomBytes } from '../../server/src/platform/secrets.ts'
 import type { Shop } from '../prepare-loyalty.ts'
@@ -47,9 +47,9 @@ function listenToSqlite(note: Note): () => void {
 
 function listenToPostgres(note: Note): () => void {
   const { query } = Connection.prototype
-  Connection.prototype.query = function (text, parameters, timeoutMs) {
+  Connection.prototype.query = function (text, parameters) {
     note(text, parameters)
-    return query.call(this, text, parameters, timeoutMs) as Promise<never>
+    return query.call(this, text, parameters) as Promise<never>
   }
   return () => {
     Connection.prototype.query = query

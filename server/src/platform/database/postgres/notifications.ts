@@ -1,73 +1,80 @@
-import { Connection } from './connection.ts'
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from 'pg'
 import type { Hosts } from './hosts.ts'
+import { clientFor, requirePrimary } from './primary-pool.ts'
 
-/** One channel; the payload is the topic. */
+/** One channel for all topics; the payload is the topic. */
 export const CHANNEL = 'jeton_wake'
 
-/** Between two tries to reach the store: polling covers the time until then. */
-const PAUSE_MS = 500
-/** A connection that hears nothing may be one that nobody is at the other end of: it asks from time to time. */
-const ASK_EVERY_MS = 15_000
+/** Pause before a reconnect. Subscribers poll in the meantime. */
+const RECONNECT_MS = 500
+/** A silent connection may have lost its peer, so it asks the server from time to time. */
+const PING_EVERY_MS = 15_000
 
-const pause = (ms: number, until: Promise<unknown>): Promise<unknown> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    void until.then(() => {
-      clearTimeout(timer)
-      resolve(undefined)
-    })
-  })
+/** Notifies subscribers of topics, over one connection that listens and reconnects whenever it was lost. */
+export class Notifications {
+  readonly #hosts: Hosts
+  readonly #subscribers = new Map<string, Set<() => void>>()
+  readonly #closing = new AbortController()
+  #isListening = false
 
-/** Topics and who wants to hear of them, over one listening connection that is made anew whenever it was lost. */
-export function createNotifications(hosts: Hosts) {
-  const topics = new Map<string, Set<() => void>>()
-  const over = Promise.withResolvers<void>()
-  let isOver = false
-  let connection: Connection | undefined
-  let listening = false
-
-  const hear = (topic: string) => {
-    for (const heard of topics.get(topic) ?? []) heard()
-  }
-  // A listener that has reconnected may have missed some: then every topic is woken.
-  const hearAll = () => {
-    for (const topic of topics.keys()) hear(topic)
+  constructor(hosts: Hosts) {
+    this.#hosts = hosts
   }
 
-  async function listenOnce(): Promise<void> {
-    const current = new Connection(hosts, (channel, topic) => {
-      if (channel === CHANNEL) hear(topic)
-    })
-    connection = current
-    await current.open()
-    await current.query(`listen ${CHANNEL}`)
-    hearAll()
-    while (!current.isDead && !isOver) {
-      await pause(ASK_EVERY_MS, Promise.race([current.closed, over.promise]))
-      if (!current.isDead && !isOver) await current.query('select 1')
+  subscribe(topic: string, listener: () => void): () => void {
+    const listeners = this.#subscribers.get(topic) ?? new Set()
+    this.#subscribers.set(topic, listeners.add(listener))
+    if (!this.#isListening) void this.#listen()
+    this.#isListening = true
+    return () => void listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  #notify(topic: string): void {
+    for (const listener of this.#subscribers.get(topic) ?? []) listener()
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#listenOnce().catch(() => undefined)
+      await wait(RECONNECT_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  async function listen(): Promise<void> {
-    while (!isOver) {
-      await listenOnce().catch(() => undefined)
-      connection?.close()
-      if (!isOver) await pause(PAUSE_MS, over.promise)
+  /** Until the connection is lost or closed. */
+  async #listenOnce(): Promise<void> {
+    const client = await this.#hosts.connect(() => this.#connect())
+    const lost = once(client, 'end', { signal: this.#closing.signal }).catch(() => undefined)
+    const pings = setInterval(() => client.query('select 1').catch(() => undefined), PING_EVERY_MS)
+    try {
+      client.on('notification', ({ channel, payload }) => {
+        if (channel === CHANNEL) this.#notify(payload!)
+      })
+      await client.query(`listen ${CHANNEL}`)
+      // Notifications may have been missed before: every topic counts as changed.
+      for (const topic of this.#subscribers.keys()) this.#notify(topic)
+      await lost
+    } finally {
+      clearInterval(pings)
+      void client.end().catch(() => undefined)
     }
   }
 
-  return {
-    subscribe(topic: string, listener: () => void): () => void {
-      const listeners = topics.get(topic) ?? new Set()
-      topics.set(topic, listeners.add(listener))
-      if (!listening) void listen()
-      listening = true
-      return () => void listeners.delete(listener)
-    },
-    close(): void {
-      isOver = true
-      over.resolve()
-      connection?.close()
-    },
+  async #connect(): Promise<Client> {
+    const client = new (clientFor(this.#hosts))()
+    try {
+      await client.connect()
+      await requirePrimary(client)
+      return client
+    } catch (error) {
+      void client.end().catch(() => undefined)
+      throw error
+    }
   }
 }

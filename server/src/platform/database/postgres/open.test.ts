@@ -7,6 +7,7 @@ import { systemClock } from '../../clock.ts'
 import {
   openDatabase,
   type PostgresDatabase,
+  type Reader,
   StoreUnavailable,
   type Transaction,
   UniqueConflict,
@@ -55,17 +56,20 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toEqual(['before', 'later'])
   })
 
-  test('whose table gets a column under prepared statements, as by a newer program, goes on', async () => {
+  test('whose table gets a column under prepared statements, as by a newer program, serves every connection', async () => {
     const db = await openThings()
-    const all = () =>
-      db.transaction((tx) =>
-        tx.write<{ things: { id: string } }>().selectFrom('things').selectAll().execute(),
-      )
+    const all = (reader: Reader) => reader.read<{ things: { id: string } }>().selectFrom('things').selectAll()
+    const everywhere = (read: () => Promise<unknown>) => Promise.all([read(), read(), read()])
+    const inTransaction = () => db.transaction((tx) => all(tx).where('id', '>', '').execute())
+    const alone = () => all(db).execute()
     await db.transaction((tx) => insert(tx, 'one'))
-    await all()
+    await everywhere(inTransaction)
+    await everywhere(alone)
     await db.withConnection((q) => q.query(`alter table things add column news text default 'new'`))
     onTestFinished(() => db.withConnection((q) => q.query('alter table things drop column news')) as never)
-    expect(await all()).toEqual([expect.objectContaining({ id: 'one', news: 'new' })])
+    const found = [expect.objectContaining({ id: 'one', news: 'new' })]
+    expect(await everywhere(alone)).toEqual([found, found, found])
+    expect(await everywhere(inTransaction)).toEqual([found, found, found])
   })
 
   test('that dies under many open transactions loses them all and nothing else', async () => {
@@ -235,18 +239,54 @@ describe('PostgreSQL', () => {
     await expect(pid()).rejects.toThrow(StoreUnavailable)
   })
 
-  test('who comes while one on the shared connection waits goes by another', async () => {
+  test('a statement that a lost transaction was the first to send can be used by the next one', async () => {
+    const db = await open(url())
+    const run = (...queries: [text: string, ...parameters: unknown[]][]) =>
+      db.withConnection((q) => Promise.allSettled(queries.map(([text, ...rest]) => q.query(text, rest))), {
+        shared: true,
+      })
+    const [lost, kept] = await Promise.all([
+      run(['begin'], ['select 1/0'], ['select $1::int as n', 1], ['commit']),
+      run(['begin'], ['select $1::int as n', 2], ['commit']),
+    ])
+    expect(lost.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(kept[1]).toMatchObject({ status: 'fulfilled', value: [{ n: 2 }] })
+  })
+
+  test('closing waits for what runs on the shared connection, and refuses what comes later', async () => {
     const db = await open(url())
     const run = (text: string) => db.withConnection((q) => q.query(text), { shared: true })
-    let isOver = false
-    const stuck = run('select pg_sleep(2)').then(() => (isOver = true))
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    await run('select 1')
-    expect(isOver).toBe(false)
+    const running = run('select 1 as done from pg_sleep(1)')
+    const isRunning = `select 1 as one from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)'`
+    await expect.poll(() => db.withConnection((q) => q.query(isRunning))).toEqual([{ one: 1 }])
     const closing = db.close()
     await expect(run('select 1')).rejects.toThrow(StoreUnavailable)
-    await Promise.all([stuck, closing])
-    expect(isOver).toBe(true)
+    await closing
+    expect(await running).toEqual([{ done: 1 }])
+  })
+
+  test('a caller that finds every connection in use is refused within seconds, and nobody else is', async () => {
+    const db = await open(url(), 1)
+    const began = performance.now()
+    const held = gate()
+    const holding = db.withConnection(() => held.opened)
+    await expect(db.now()).rejects.toThrow('No connection to PostgreSQL was free for 7 s.')
+    expect(performance.now() - began).toBeLessThan(SECONDS)
+    held.open()
+    await holding
+    expect(await db.withConnection((q) => q.query('select 1 as one'))).toEqual([{ one: 1 }])
+  })
+
+  test('a connection with more prepared statements than it should keep is replaced', async () => {
+    const db = await open(url(), 1)
+    const pid = async () =>
+      (await db.withConnection((q) => q.query('select pg_backend_pid() as pid')))[0]!.pid
+    const first = await pid()
+    expect(await pid()).toBe(first)
+    await db.withConnection(async (q) => {
+      for (let i = 0; i < 1_000; i++) await q.query(`select ${i}`)
+    })
+    await vi.waitFor(async () => expect(await pid()).not.toBe(first))
   })
 
   test('a statement that takes too long is given up as unavailable', async () => {
