@@ -26,6 +26,7 @@ export {
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export { byKey, FORCE_KEY_LOOKUPS } from './postgres/planner-hints.ts'
+export { pageOf, projectTable } from './project-table.ts'
 export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
 export { isPostgresInUse, isSqliteInUse } from './store-in-use.ts'
