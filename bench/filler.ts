@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import postgres from 'postgres'
+import { connectSql } from '../server/test/sql.ts'
 import type { Store } from './stores.ts'
 
 const ROWS_PER_STATEMENT = 2_000
@@ -60,21 +60,29 @@ function sqliteFiller(folder: string): Filler {
 }
 
 function postgresFiller(url: string): Filler {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  const sql = connectSql(url)
   return {
-    run: async (same, own = same) => void (await sql.unsafe(own)),
+    run: async (same, own = same) => void (await sql.run(own)),
     async insert(rows) {
-      for (let i = 0; i < rows.length; i += ROWS_PER_STATEMENT)
-        await sql`insert into tokens ${sql(rows.slice(i, i + ROWS_PER_STATEMENT))}`
+      for (let i = 0; i < rows.length; i += ROWS_PER_STATEMENT) {
+        const some = rows.slice(i, i + ROWS_PER_STATEMENT)
+        const column = (name: keyof TokenRow) => some.map((row) => row[name])
+        await sql`insert into tokens (project_id, digest, key_id, epoch, scope, expires_at)
+          select * from unnest(${column('project_id')}::text[], ${column('digest')}::bytea[], ${column('key_id')}::text[],
+            ${column('epoch')}::bigint[], ${column('scope')}::text[], ${column('expires_at')}::bigint[])`
+      }
     },
     async withoutIndexes(table, work) {
       // Those of keys and constraints stay.
-      const indexes = await sql`select indexname as name, indexdef as made from pg_indexes
+      const indexes = await sql<{
+        name: string
+        made: string
+      }>`select indexname as name, indexdef as made from pg_indexes
         where tablename = ${table} and indexname not in (select conname from pg_constraint)`
-      for (const { name } of indexes) await sql.unsafe(`drop index ${name}`)
+      for (const { name } of indexes) await sql.run(`drop index ${name}`)
       await work()
       await sql`set maintenance_work_mem = '512MB'`
-      for (const { made } of indexes) await sql.unsafe(made)
+      for (const { made } of indexes) await sql.run(made)
     },
     async close() {
       // What autovacuum and the checkpointer have done long since where so many tokens came one by one.

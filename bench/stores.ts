@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { type PostgresServer, startPostgres } from '../server/test/postgres-server.ts'
+import { connectSql } from '../server/test/sql.ts'
 
 export type StoreKind = 'none' | 'sqlite' | 'postgres'
 export type Engine = Exclude<StoreKind, 'none'>
@@ -64,7 +64,7 @@ export class Stores {
 }
 
 async function onServer(server: PostgresServer, statement: string): Promise<void> {
-  const sql = postgres(server.url(), { max: 1, onnotice: () => undefined })
-  await sql.unsafe(statement)
+  const sql = connectSql(server.url())
+  await sql.run(statement)
   await sql.end()
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import postgres from 'postgres'
 import type { FromProcess, ToProcess } from '../server/test/service-process.ts'
+import { connectSql } from '../server/test/sql.ts'
 import { type TreeUse, treeUse } from './process-tree.ts'
 import type { Store } from './stores.ts'
 
@@ -95,10 +95,10 @@ function heard(child: ChildProcess): Promise<FromProcess> {
 /** PostgreSQL tells the time by a function of ours, which may be replaced; on SQLite the process tells it. */
 function storeClock({ databaseUrl }: Store): { set(now: number): Promise<void>; close(): Promise<void> } {
   if (databaseUrl === undefined) return { set: async () => undefined, close: async () => undefined }
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  const sql = connectSql(databaseUrl)
   return {
     async set(now) {
-      await sql.unsafe(
+      await sql.run(
         `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`,
       )
     },

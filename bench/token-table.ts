@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import postgres from 'postgres'
+import { connectSql } from '../server/test/sql.ts'
 import { postmasterOf } from './postmaster.ts'
 import { treeUse } from './process-tree.ts'
 import type { Store } from './stores.ts'
@@ -40,8 +40,8 @@ function onSqlite(folder: string): TokenTable {
 }
 
 function onPostgres(url: string): TokenTable {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
-  const find = async (text: string) => Number((await sql.unsafe(text))[0]!.found)
+  const sql = connectSql(url)
+  const find = async (text: string) => Number((await sql.run(text)).rows[0]!.found)
   return {
     bytes: () => find('select pg_database_size(current_database()) as found'),
     cpuMicros: async () => treeUse(await postmasterOf(sql)).cpuMicros,

@@ -3,7 +3,7 @@ import { redeemReward } from '../../server/src/features/redemptions/index.ts'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { readConfig } from '../../server/src/platform/config/index.ts'
 import type { Database } from '../../server/src/platform/database/index.ts'
-import { Connection } from '../../server/src/platform/database/postgres/connection.ts'
+import { Connection } from '../../server/src/platform/database/postgres/prepared-statements.ts'
 import { SqliteConnection } from '../../server/src/platform/database/sqlite/connection.ts'
 import { newId, randomBytes } from '../../server/src/platform/secrets.ts'
 import type { Shop } from '../prepare-loyalty.ts'
@@ -46,13 +46,13 @@ function listenToSqlite(note: Note): () => void {
 }
 
 function listenToPostgres(note: Note): () => void {
-  const { send } = Connection.prototype
-  Connection.prototype.send = function (text, parameters, silenceMs) {
+  const { query } = Connection.prototype
+  Connection.prototype.query = function (text, parameters) {
     note(text, parameters)
-    return send.call(this, text, parameters, silenceMs) as Promise<never>
+    return query.call(this, text, parameters) as Promise<never>
   }
   return () => {
-    Connection.prototype.send = send
+    Connection.prototype.query = query
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import postgres from 'postgres'
+import { Client } from 'pg'
 import { readConfig } from '../../server/src/platform/config/index.ts'
 import type { Shop } from '../prepare-loyalty.ts'
 import type { Store } from '../stores.ts'
@@ -33,25 +33,29 @@ function bareSqlite(folder: string): Bare {
   }
 }
 
-/** One connection of the driver that Jeton uses, with those of its settings that cost something. */
-function barePostgres(url: string): Bare {
-  const bigint = { to: 20, from: [20], parse: Number, serialize: String }
-  const settings = { max: 1, max_lifetime: null, fetch_types: false, types: { bigint } }
-  const driver = postgres(url, { ...settings, onnotice: () => undefined } as never)
+/** One connection of the driver that Jeton uses, with prepared statements. */
+async function barePostgres(url: string): Promise<Bare> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string => {
+    if (!names.has(text)) names.set(text, `s${names.size}`)
+    return names.get(text)!
+  }
   return {
     async transaction(statements) {
-      for (const { sql, parameters } of statements)
-        await driver.unsafe(sql, parameters as never, { prepare: true })
+      for (const { sql: text, parameters } of statements)
+        await client.query({ name: nameOf(text), text, values: parameters as unknown[] })
     },
-    close: () => driver.end(),
+    close: () => client.end(),
   }
 }
 
 /** SQLite has one writer; PostgreSQL gets as many connections as Jeton's pool has. */
-function openAll({ databaseUrl, env }: Store): Bare[] {
+async function openAll({ databaseUrl, env }: Store): Promise<Bare[]> {
   if (databaseUrl === undefined) return [bareSqlite(env.JETON_DATA_DIR!)]
   const { JETON_DATABASE_POOL: connections } = readConfig(env)
-  return Array.from({ length: connections }, () => barePostgres(databaseUrl))
+  return Promise.all(Array.from({ length: connections }, () => barePostgres(databaseUrl)))
 }
 
 /** The cards in turn, without the one that was recorded. */
@@ -82,7 +86,7 @@ export async function replay(
   const fresh = freshParameters(await recordTwo(store, shop), shop.cards[0]!)
   const turn = turns(shop, fresh)
   const next = () => turn.next().value
-  const all = openAll(store)
+  const all = await openAll(store)
   try {
     await countIn(warmUpSeconds, all, next)
     return await countIn(seconds, all, next)

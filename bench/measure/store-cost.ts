@@ -1,4 +1,4 @@
-import postgres, { type Sql } from 'postgres'
+import { connectSql, type Sql } from '../../server/test/sql.ts'
 import { checkActive, introspectRequests } from '../ask.ts'
 import { fillKnownTokens } from '../fill-jeton.ts'
 import { SUBJECTS, withSubject } from '../launch.ts'
@@ -38,7 +38,7 @@ interface Counters {
 
 async function read(sql: Sql, postmaster: number): Promise<Counters> {
   await new Promise((resolve) => setTimeout(resolve, COUNTED_WITHIN_MS))
-  const [row] = await sql<{ transactions: number; wal: number; connections: number }[]>`
+  const [row] = await sql<{ transactions: number; wal: number; connections: number }>`
     select (select (xact_commit + xact_rollback)::float8 from pg_stat_database where datname = current_database()) as transactions,
       (pg_current_wal_lsn() - '0/0')::float8 as wal,
       (select count(*)::int from pg_stat_activity where application_name = 'jeton' and datname = current_database()) as connections`
@@ -129,8 +129,7 @@ export async function measureStoreCost(bench: Bench): Promise<StoreCostRow[]> {
     made = { unseen, shop, databaseUrl: store.databaseUrl! }
   }
   return withSubject(bench.stores, 'jeton-postgres', { clients: bench.clients, fill }, async (subject) => {
-    const connection = { application_name: 'bench' }
-    const sql = postgres(made.databaseUrl, { max: 1, onnotice: () => undefined, connection })
+    const sql = connectSql(made.databaseUrl, { name: 'bench' })
     try {
       const rows: StoreCostRow[] = [await idle(bench, sql)]
       for (const load of loadsOf(bench)) rows.push(await costOf(bench, sql, { load, ...made, subject }))

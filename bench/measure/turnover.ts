@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres from 'postgres'
+import { connectSql } from '../../server/test/sql.ts'
 import { rawRequest } from '../load/requests.ts'
 import { type JetonClient, prepareProjects } from '../prepare-jeton.ts'
 import { shownCount, shownMb } from '../shown.ts'
@@ -133,9 +133,9 @@ async function tokensLeft(jeton: TimedJeton, table: TokenTable): Promise<number>
 /** PostgreSQL looks once a minute for what it should clean: a minute of the time that passes here. */
 async function withAutovacuum<T>({ databaseUrl }: Store, times: number, work: () => Promise<T>): Promise<T> {
   if (databaseUrl === undefined) return work()
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  const sql = connectSql(databaseUrl)
   const naptime = (text: string) =>
-    sql.unsafe(`alter system ${text}`).then(() => sql.unsafe('select pg_reload_conf()'))
+    sql.run(`alter system ${text}`).then(() => sql.run('select pg_reload_conf()'))
   try {
     await naptime(`set autovacuum_naptime = ${Math.max(1, Math.round(60 / times))}`)
     return await work()

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import OAuth2Server from '@node-oauth/oauth2-server'
-import postgres, { type Sql } from 'postgres'
+import { connectSql, type Sql } from '../../server/test/sql.ts'
 import { announce, endOnSignal, listen, readBody, receiveTask } from './process.ts'
 import { basicOf, ISSUE_BODY, SCOPE, TOKEN_SECONDS } from './protocol.ts'
 
@@ -32,7 +32,7 @@ async function inPostgres(sql: Sql): Promise<Keeper> {
       await sql`insert into tokens values (${token}, ${clientId}, ${scope}, ${expiresAt})`
     },
     async find(token) {
-      const rows = await sql<Kept[]>`select client_id as "clientId", scope, expires_at as "expiresAt"
+      const rows = await sql<Kept>`select client_id as "clientId", scope, expires_at as "expiresAt"
         from tokens where token = ${token}`
       return rows[0]
     },
@@ -40,7 +40,7 @@ async function inPostgres(sql: Sql): Promise<Keeper> {
 }
 
 const { clients, databaseUrl } = await receiveTask()
-const sql = databaseUrl === undefined ? undefined : postgres(databaseUrl)
+const sql = databaseUrl === undefined ? undefined : connectSql(databaseUrl, { max: 10 })
 const keeper = sql ? await inPostgres(sql) : inMemory()
 const secrets = new Map(clients.map(({ id, secret }) => [id, secret]))
 
@@ -118,7 +118,7 @@ const server = createServer(async (request, response) => {
   await (request.url === '/token' ? issue : introspect)(request, response, form)
 })
 const url = await listen(server)
-endOnSignal(() => sql?.end({ timeout: 1 }))
+endOnSignal(() => sql?.end())
 announce({
   url,
   credentials: clients.map(basicOf),

@@ -1,7 +1,7 @@
 /** `oidc-provider` with the client credentials grant and introspection, opaque tokens, its tokens where the task says. */
 import { createServer } from 'node:http'
 import Provider, { type Adapter, type AdapterPayload, type Configuration } from 'oidc-provider'
-import postgres, { type JSONValue, type Sql } from 'postgres'
+import { connectSql, type Sql } from '../../server/test/sql.ts'
 import { announce, endOnSignal, listen, receiveTask } from './process.ts'
 import { basicOf, type Client, ISSUE_BODY, SCOPE, TOKEN_SECONDS } from './protocol.ts'
 
@@ -20,7 +20,7 @@ async function inPostgres(sql: Sql): Promise<(model: string) => Adapter> {
   return (model) => ({
     async upsert(id, payload, expiresIn) {
       const expiresAt = new Date(Date.now() + expiresIn * 1000)
-      await sql`insert into oidc_models values (${model}, ${id}, ${sql.json(payload as JSONValue)}, ${expiresAt})
+      await sql`insert into oidc_models values (${model}, ${id}, ${JSON.stringify(payload)}, ${expiresAt})
         on conflict (model, id) do update set payload = excluded.payload, expires_at = excluded.expires_at`
     },
     async find(id) {
@@ -50,12 +50,12 @@ const configure = (clients: readonly Client[], adapter: (model: string) => Adapt
 })
 
 const { clients, databaseUrl } = await receiveTask()
-const sql = databaseUrl === undefined ? undefined : postgres(databaseUrl)
+const sql = databaseUrl === undefined ? undefined : connectSql(databaseUrl, { max: 10 })
 const server = createServer()
 const url = await listen(server)
 const provider = new Provider(url, configure(clients, sql ? await inPostgres(sql) : inMemory()))
 server.on('request', provider.callback())
-endOnSignal(() => sql?.end({ timeout: 1 }))
+endOnSignal(() => sql?.end())
 announce({
   url,
   credentials: clients.map(basicOf),

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres from 'postgres'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { openDatabase } from '../../server/src/platform/database/index.ts'
 import { makeHome } from '../../server/test/binary.ts'
@@ -9,6 +8,7 @@ import { startPostgres } from '../../server/test/postgres-server.ts'
 import { startBalancer } from '../../server/test/proxy.ts'
 import { startReceiver } from '../../server/test/receiver.ts'
 import { type Client, clientOf, OPERATOR, type Pair } from '../../server/test/service.ts'
+import { connectSql } from '../../server/test/sql.ts'
 import { Clients, type Goods, type Phase } from './clients.ts'
 import { layOut, type Machine } from './machines.ts'
 import { type Found, findLosses } from './what-was-lost.ts'
@@ -140,10 +140,10 @@ async function prepare(client: Client, target_url: string): Promise<Goods> {
 
 /** The most that was seen; ours are those that the settings bound. */
 function watchConnections(url: string, cleanUps: (() => unknown)[]): () => TrialReport['connections'] {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { application_name: 'trial' } })
+  const sql = connectSql(url, { name: 'trial' })
   let most = 0
   const look = async () => {
-    const [row] = await sql<{ n: number }[]>`select count(*)::int as n from pg_stat_activity
+    const [row] = await sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
       where backend_type = 'client backend' and application_name <> 'trial'`
     most = Math.max(most, row!.n)
   }

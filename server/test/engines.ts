@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest'
 import { type Clock, systemClock } from '../src/platform/clock.ts'
 import { type Database, openDatabase } from '../src/platform/database/index.ts'
+import { connectSql, type Sql } from './sql.ts'
 
 interface OpenOptions {
   readonly clock?: Clock
@@ -49,13 +49,12 @@ function sqlitePlace(): Place {
   }
 }
 
-let administrator: postgres.Sql | undefined
+let administrator: Sql | undefined
 
 /** By connections that the file keeps, and that end with its process. */
 async function asAdministrator(statement: string): Promise<void> {
-  const quiet = { fetch_types: false, onnotice: () => undefined }
-  administrator ??= postgres(inject('postgresUrl'), { max: 3, idle_timeout: 5, ...quiet })
-  await administrator.unsafe(statement)
+  administrator ??= connectSql(inject('postgresUrl'), { max: 3 })
+  await administrator.run(statement)
 }
 
 async function postgresPlace(): Promise<Place> {

@@ -20,7 +20,7 @@ const metrics = createMetrics()
 const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
 metrics.gauge('held', 'What is held.', () => 1)
 link.reportMetrics(metrics.families)
-link.notifications.onHeard((topic) => say({ said: 'heard', topic }))
+link.notifications.onReceived((topic) => say({ said: 'heard', topic }))
 
 process.on('message', async (message: Order) => {
   switch (message.order) {

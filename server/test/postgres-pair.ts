@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres from 'postgres'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { connectSql } from './sql.ts'
 
 /** A primary, and a standby without whose word no commit is acknowledged. */
 export interface PostgresPair {
@@ -19,7 +19,7 @@ const SYNCHRONOUS = ['synchronous_standby_names=*']
 const IN_SYNC_WITHIN_MS = 60_000
 
 async function waitUntilInSync(primary: PostgresServer): Promise<void> {
-  const sql = postgres(primary.url(), { max: 1, onnotice: () => undefined })
+  const sql = connectSql(primary.url())
   try {
     for (const end = Date.now() + IN_SYNC_WITHIN_MS; Date.now() < end; await wait(50)) {
       const [row] = await sql`select 1 as found from pg_stat_replication where sync_state = 'sync'`

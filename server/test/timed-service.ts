@@ -18,7 +18,7 @@ export interface TimedService extends TestService {
 async function setStoreTime(db: Database, now: number): Promise<void> {
   if (db.engine !== 'postgres') return
   const text = `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`
-  await db.runSql((connection) => connection.send(text))
+  await db.withConnection((connection) => connection.query(text))
 }
 
 interface Options {

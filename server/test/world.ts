@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import postgres from 'postgres'
 import type { TestEngine, TestStore } from './engines.ts'
 import { type Client, clientOf } from './service.ts'
 import type { FromProcess, ToProcess } from './service-process.ts'
+import { connectSql } from './sql.ts'
 
 const ENTRY = fileURLToPath(new URL('./service-process.ts', import.meta.url))
 
@@ -72,10 +72,10 @@ function killed(child: ChildProcess): Promise<void> {
 
 /** PostgreSQL tells the time by a function of ours, which a test may replace. Always by the same connection: it is done often. */
 function storeClock(url: string | undefined) {
-  const sql = url === undefined ? undefined : postgres(url, { max: 1, fetch_types: false })
+  const sql = url === undefined ? undefined : connectSql(url)
   return {
     async set(now: number): Promise<void> {
-      await sql?.unsafe(
+      await sql?.run(
         `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`,
       )
     },

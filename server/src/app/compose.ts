@@ -13,9 +13,9 @@ import type { Config } from '../platform/config/index.ts'
 import {
   type Database,
   type MigrationReport,
-  measured,
   migrate,
   openDatabase,
+  withMetrics,
 } from '../platform/database/index.ts'
 import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
@@ -34,7 +34,7 @@ import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.t
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
-/** Spreads a change to this process even if no wake-up is heard; the contract promises 2 s. */
+/** Spreads a change to this process even if no notification arrives; the contract promises 2 s. */
 const LOOK_EVERY_MS = 1_000
 const FLUSH_EVERY_MS = 2_000
 const CLEAN_EVERY_MS = 10_000
@@ -74,7 +74,7 @@ export async function openStore({
     pool: config.JETON_DATABASE_POOL,
     folder: config.JETON_DATA_DIR,
   }
-  const db = await openDatabase({ clock, wakes: workerLink?.notifications }, where)
+  const db = await openDatabase({ clock, notifications: workerLink?.notifications }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
   } catch (error) {
@@ -90,7 +90,7 @@ export async function compose(parts: Parts): Promise<Service> {
   const store = await openStore(parts)
   const { migrations } = store
   const writability = new Writability({ db: store.db, clock, log })
-  const db = measured(store.db, metrics, writability.note)
+  const db = withMetrics(store.db, metrics, writability.note)
   if (config.JETON_MANAGEMENT_ID !== undefined)
     await ensureConfiguredOperator(
       { db, random: randomBytes },
@@ -165,14 +165,14 @@ export async function compose(parts: Parts): Promise<Service> {
   for (const http of listeners) http.finish()
 
   const jobs: { stop(): Promise<void> }[] = []
-  const stopWakes: (() => void)[] = []
+  const unsubscribers: (() => void)[] = []
 
   function startWork(): void {
     const looker = startPeriodic(
       { clock, log },
       { name: 'look', everyMs: LOOK_EVERY_MS, run: () => memory.look() },
     )
-    stopWakes.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.onWake(topic, looker.soon)))
+    unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, looker.soon)))
     jobs.push(
       looker,
       startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
@@ -233,7 +233,7 @@ export async function compose(parts: Parts): Promise<Service> {
     async stop() {
       running = false
       await Promise.all(listeners.map((http) => http.stop()))
-      for (const stopWake of stopWakes) stopWake()
+      for (const unsubscribe of unsubscribers) unsubscribe()
       await Promise.all(jobs.map((job) => job.stop()))
       await flushAll().catch((error) =>
         log.warn({ reason: (error as Error).message }, 'last notes were not written'),

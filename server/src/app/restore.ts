@@ -13,10 +13,10 @@ import {
   dropTables,
   filledTables,
   insertRows,
+  isPostgresInUse,
   type Migration,
   migrate,
   migrateIn,
-  postgresUsedByOthers,
   type Reader,
   type Table,
   type Transaction,
@@ -76,8 +76,8 @@ export async function restore(
   { file, replace }: { file: string; replace: boolean },
 ): Promise<BackupFile> {
   const backup = await checkBackup(file)
-  if (await postgresUsedByOthers(db)) throw inUse(db.label)
-  await db.transaction((tx) => load(tx, db, { file, backup, replace }), { patient: true })
+  if (await isPostgresInUse(db)) throw inUse(db.label)
+  await db.transaction((tx) => load(tx, db, { file, backup, replace }), { noTimeout: true })
   // What has been added to the schema since the backup.
   await migrate(db, { migrations: MIGRATIONS, program: VERSION })
   return backup

@@ -4,7 +4,7 @@ import { checkBackup, contentsOf, inUse, notEmpty, restore } from '../app/restor
 import { type BackupFile, BackupUnreadable } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
-import { type Database, openDatabase, sqliteUsedByOthers } from '../platform/database/index.ts'
+import { type Database, isSqliteInUse, openDatabase } from '../platform/database/index.ts'
 import { keyIdOf } from '../platform/encryption.ts'
 import { encryptionKeyFile, readEncryptionKeys } from '../platform/encryption-key.ts'
 import { EXIT } from '../platform/start-failure.ts'
@@ -46,7 +46,7 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
 /** One connection: whoever else has one is another program. */
 async function openAlone(config: Config): Promise<Database> {
   const { JETON_DATABASE_URL: url, JETON_DATA_DIR: folder } = config
-  if (url === undefined && sqliteUsedByOthers(folder)) throw inUse(`SQLite ${folder}`)
+  if (url === undefined && isSqliteInUse(folder)) throw inUse(`SQLite ${folder}`)
   return openDatabase({ clock: systemClock }, { url, pool: 1, folder })
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openDatabase } from '../../src/platform/database/index.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
+import { connectSql } from '../sql.ts'
 import { Drama } from './drama.ts'
 import { Fleet } from './fleet.ts'
 import { rounds, TEST_TIMEOUT_MS } from './form.ts'
@@ -19,10 +19,10 @@ afterEach(async () => {
 
 async function freshDatabase(): Promise<string> {
   const name = `network_${process.pid}_${Date.now()}`
-  const admin = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
-  await admin.unsafe(`create database ${name}`)
+  const admin = connectSql(inject('postgresUrl'))
+  await admin.run(`create database ${name}`)
   cleanUps.push(async () => {
-    await admin.unsafe(`drop database if exists ${name} with (force)`)
+    await admin.run(`drop database if exists ${name} with (force)`)
     await admin.end()
   })
   return new URL(`/${name}`, inject('postgresUrl')).href

@@ -1,12 +1,12 @@
 import { chownSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { StoreUnavailable } from '../../src/platform/database/index.ts'
-import { openPostgres } from '../../src/platform/database/postgres/open-postgres.ts'
+import { openPostgres } from '../../src/platform/database/postgres/open.ts'
 import { makeAuthority } from '../certificates.ts'
 import { jetonProcess, newFolder } from '../command-line.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
+import { connectSql } from '../sql.ts'
 
 /** As the test server runs where the tests belong to root. */
 const NOBODY = 65_534
@@ -30,11 +30,11 @@ beforeAll(async () => {
   authorityFile = join(folder, 'ca.pem')
   writeFileSync(authorityFile, authority.cert)
   server = await startPostgres()
-  const sql = postgres(server.url(), { max: 1 })
-  await sql.unsafe(`create role jeton_app login password 'letters-and-digits'`)
-  await sql.unsafe('create database jeton_app owner jeton_app')
+  const sql = connectSql(server.url())
+  await sql.run(`create role jeton_app login password 'letters-and-digits'`)
+  await sql.run('create database jeton_app owner jeton_app')
   install({ names: ['localhost'] })
-  await sql.unsafe('alter system set ssl = on')
+  await sql.run('alter system set ssl = on')
   await sql.end()
   await server.restart()
 })
@@ -77,8 +77,8 @@ describe('which certificate is good for which host', () => {
     const url = `postgres://jeton_app:letters-and-digits@${host}:${server.port}/jeton_app?sslmode=${mode}`
     const db = await openPostgres(`${url}&sslrootcert=${encodeURIComponent(rootCertificate)}`, 2)
     try {
-      const [row] = await db.runSql((q) =>
-        q.send<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
+      const [row] = await db.withConnection((q) =>
+        q.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
       )
       return row!.ssl ? 'encrypted' : 'plain'
     } catch (error) {
@@ -120,6 +120,21 @@ describe('which certificate is good for which host', () => {
     for (const mode of ['verify-full', 'verify-ca', 'require'])
       expect(await connect('localhost', mode, other)).toContain('unable to verify the first certificate')
     expect(await connect('localhost', 'disable', other)).toBe('plain')
+  })
+
+  test('prefer encrypts where the server can, and allow only where it must', async () => {
+    expect(await connect('localhost', 'prefer')).toBe('encrypted')
+    expect(await connect('localhost', 'allow')).toBe('plain')
+    const plain = new URL(inject('postgresUrl'))
+    for (const [mode, outcome] of Object.entries({ prefer: 'plain', allow: 'plain', require: 'refused' })) {
+      plain.searchParams.set('sslmode', mode)
+      const db = await openPostgres(plain.href, 2)
+      const connected = db.withConnection((q) => q.query('select 1')).then(() => 'plain')
+      expect(await connected.catch((error) => error instanceof StoreUnavailable && 'refused'), mode).toBe(
+        outcome,
+      )
+      await db.close()
+    }
   })
 
   test('the common name counts where there is no alternative name', async () => {

@@ -33,9 +33,9 @@ async function setReadOnly({ env }: TestStore, value: 'on' | 'off'): Promise<voi
   url.pathname = '/postgres'
   const admin = await openDatabase({ clock: systemClock }, { url: url.href, pool: 2, folder: '' })
   if (admin.engine !== 'postgres') throw new Error('not PostgreSQL')
-  await admin.runSql(async (connection) => {
-    await connection.send(`alter database ${name} set default_transaction_read_only = ${value}`)
-    await connection.send(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+  await admin.withConnection(async (connection) => {
+    await connection.query(`alter database ${name} set default_transaction_read_only = ${value}`)
+    await connection.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
   })
   await admin.close()
 }

@@ -136,7 +136,7 @@ eachEngine((engine) => {
     test('takes no fields, and wakes the worker only where something is due', async () => {
       const before = await record.delivery(to, EXHAUSTED)
       let woken = 0
-      const stop = service.service.db.onWake('deliveries', () => woken++)
+      const stop = service.service.db.subscribe('deliveries', () => woken++)
       expect((await retry(before.id, { now: true })).status).toBe(400)
       expect(await record.row(before.id)).toEqual(before)
       expect(woken).toBe(0)

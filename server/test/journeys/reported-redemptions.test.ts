@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { capturedLog } from '../captured-log.ts'
 import { eachEngine } from '../engines.ts'
 import { changed, type RedemptionData, redemptionData } from '../reported-redemption.ts'
 import { type Answer, type Pair, send } from '../service.ts'
+import { connectSql } from '../sql.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
 
 const PATH = '/v1/redemptions/rewards'
@@ -285,25 +285,25 @@ eachEngine((engine) => {
         ) as [string[], string[], string[]]
         const body = { ...JSON.parse(blocks('json')[0]!), source_id: 'from the outbox' }
         // A database of the platform's own.
-        const sql = postgres((await engine.settings()).JETON_DATABASE_URL!, { onnotice: () => undefined })
-        await sql.unsafe(createOutbox!)
-        await sql.unsafe(`create table cards (id text, balance int); insert into cards values ('card', 500)`)
-        await sql.begin(async (tx) => {
-          await tx.unsafe(takePoints!, ['card', 100])
-          await tx.unsafe(intoOutbox!.replace('$3', '$1'), [body])
+        const sql = connectSql((await engine.settings()).JETON_DATABASE_URL!)
+        await sql.run(createOutbox!)
+        await sql.run(`create table cards (id text, balance int); insert into cards values ('card', 500)`)
+        await sql.transaction(async (run) => {
+          await run(takePoints!, ['card', 100])
+          await run(intoOutbox!.replace('$3', '$1'), [body])
         })
         const job = (dies: boolean) =>
           sql
-            .begin(async (tx) => {
-              const rows = await tx.unsafe(unsent!)
+            .transaction(async (run) => {
+              const { rows } = await run(unsent!)
               const answers = await Promise.all(rows.map((row) => report(row.body)))
-              await tx.unsafe(markSent!, [rows.map((row) => row.id)])
+              await run(markSent!, [rows.map((row) => row.id)])
               if (dies) throw new Error('died')
               return answers.map((answer) => answer.body.duplicate)
             })
             .catch((error: Error) => error.message)
         expect([await job(true), await job(false), await job(false)]).toEqual(['died', [true], []])
-        expect([...(await sql`select balance from cards`)]).toEqual([{ balance: 400 }])
+        expect(await sql`select balance from cards`).toEqual([{ balance: 400 }])
         await sql.end()
       })
   })

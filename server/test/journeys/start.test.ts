@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { BINARY, makeHome, type Running, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
 import { clientOf, OPERATOR, send } from '../service.ts'
+import { connectSql, type Sql } from '../sql.ts'
 
 const SECRET = /jt[amn]_[\w-]{8,}/
 
@@ -41,16 +41,13 @@ async function failToStart(home: string, env: Record<string, string>) {
 
 async function newDatabase(): Promise<{ name: string; url: string }> {
   const name = `start_${randomBytes(6).toString('hex')}`
-  await administer((sql) => sql.unsafe(`create database ${name}`))
-  cleanUps.push(() => administer((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)))
+  await administer((sql) => sql.run(`create database ${name}`))
+  cleanUps.push(() => administer((sql) => sql.run(`drop database if exists ${name} with (force)`)))
   return { name, url: new URL(`/${name}`, inject('postgresUrl')).href }
 }
 
-async function administer<T>(
-  work: (sql: postgres.Sql) => Promise<T>,
-  url = inject('postgresUrl'),
-): Promise<T> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+async function administer<T>(work: (sql: Sql) => Promise<T>, url = inject('postgresUrl')): Promise<T> {
+  const sql = connectSql(url)
   try {
     return await work(sql)
   } finally {
@@ -282,11 +279,11 @@ describe('what keeps it from starting is said in one line, with what to do, and 
     void unreachable.ended.then(() => (endedAt = performance.now()))
     guardedRole = `guarded_${randomBytes(4).toString('hex')}`
     await administer(async (sql) => {
-      await sql.unsafe(`create role ${guardedRole} login password '${PASSWORD}'`)
+      await sql.run(`create role ${guardedRole} login password '${PASSWORD}'`)
       // Everyone else is trusted, as before; this role has to prove itself.
       const lines = `(values (1, 'host all ${guardedRole} all scram-sha-256'), (2, 'host all all all trust')) as lines (n, line)`
-      const [{ hba_file }] = (await sql`show hba_file`) as never as [{ hba_file: string }]
-      await sql.unsafe(`copy (select line from ${lines} order by n) to '${hba_file}'`)
+      const [shown] = await sql<{ hba_file: string }>`show hba_file`
+      await sql.run(`copy (select line from ${lines} order by n) to '${shown!.hba_file}'`)
       await sql`select pg_reload_conf()`
     })
   })
@@ -342,6 +339,12 @@ describe('what keeps it from starting is said in one line, with what to do, and 
       () => ({ JETON_DATABASE_URL: at('/postgres', `${guardedRole}:wrong-${PASSWORD}`) }),
     ],
     [
+      'a missing password',
+      78,
+      /: it refused the user or the password\. Check JETON_DATABASE_URL\.$/,
+      () => ({ JETON_DATABASE_URL: at('/postgres', `${guardedRole}:`) }),
+    ],
+    [
       'an unknown user',
       78,
       /: it refused the user\. Check JETON_DATABASE_URL\.$/,
@@ -365,7 +368,7 @@ describe('what keeps it from starting is said in one line, with what to do, and 
 
   test('a right password lets it in', async () => {
     const { name } = await newDatabase()
-    await administer((sql) => sql.unsafe(`grant all on schema public to ${guardedRole}`), at(`/${name}`))
+    await administer((sql) => sql.run(`grant all on schema public to ${guardedRole}`), at(`/${name}`))
     const running = await start(newHome(), {
       JETON_DATABASE_URL: at(`/${name}`, `${guardedRole}:${PASSWORD}`),
     })

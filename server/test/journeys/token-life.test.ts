@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findApiKey, judgeSecret } from '../../src/features/api-keys/index.ts'
 import type { Database } from '../../src/platform/database/index.ts'
@@ -7,6 +6,7 @@ import { digestOf } from '../../src/platform/secrets.ts'
 import { crowd, statuses, tokensOf } from '../crowd.ts'
 import { eachEngine } from '../engines.ts'
 import type { Pair } from '../service.ts'
+import { connectSql } from '../sql.ts'
 import { createWorld, type World, type WorldProcess } from '../world.ts'
 
 interface Tables {
@@ -395,12 +395,12 @@ eachEngine((engine) => {
 
   describe('where several machines share the store', () => {
     async function lateCommit(statement: string, parameters: string[]) {
-      const sql = postgres(world.store.env.JETON_DATABASE_URL!, { max: 1, onnotice: () => undefined })
-      await sql.unsafe('begin')
-      const { count } = await sql.unsafe(statement, parameters)
-      expect(count).toBe(1)
+      const sql = connectSql(world.store.env.JETON_DATABASE_URL!)
+      await sql.run('begin')
+      const { rowCount } = await sql.run(statement, parameters)
+      expect(rowCount).toBe(1)
       return async () => {
-        await sql.unsafe('commit')
+        await sql.run('commit')
         await sql.end()
       }
     }

@@ -260,7 +260,7 @@ function linkedPair(): [WorkerLink, WorkerLink] {
       send(topic) {
         for (const heard of heards[1 - own]!) heard(topic)
       },
-      onHeard: (heard) => void heards[own]!.push(heard),
+      onReceived: (heard) => void heards[own]!.push(heard),
     },
     ready: () => undefined,
     totalText: async () => undefined,

@@ -97,15 +97,15 @@ async function examine(config: Config, db: Database, now: () => number): Promise
 
 async function versionOf(db: Database): Promise<string> {
   if (db.engine === 'postgres')
-    return db.runSql(async (pg) => String((await pg.send('show server_version'))[0]!.server_version))
+    return db.withConnection(async (pg) => String((await pg.query('show server_version'))[0]!.server_version))
   return process.versions.sqlite!
 }
 
 async function clockOf(db: Database, now: () => number): Promise<Finding> {
   if (db.engine === 'sqlite') return saneClock(now())
   const before = now()
-  const storeNow = await db.runSql(async (pg) =>
-    Number((await pg.send('select extract(epoch from clock_timestamp()) * 1000 as now'))[0]!.now),
+  const storeNow = await db.withConnection(async (pg) =>
+    Number((await pg.query('select extract(epoch from clock_timestamp()) * 1000 as now'))[0]!.now),
   )
   const apart = Math.round(storeNow - (before + now()) / 2)
   if (Math.abs(apart) <= CLOCK_APART_MS) return well('clock', `${Math.abs(apart)} ms from that of the store`)

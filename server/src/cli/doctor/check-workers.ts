@@ -26,8 +26,8 @@ const connectionsOf = ({ JETON_WORKERS, JETON_DATABASE_POOL }: Config): number =
 
 /** Once PostgreSQL has no connection left, some worker answers 503 while the others do not: hard to find out then. */
 export async function checkConnections(config: Config, db: PostgresDatabase): Promise<Finding> {
-  const allowed = await db.runSql(async (pg) => {
-    const [row] = await pg.send<{ allowed: number }>(
+  const allowed = await db.withConnection(async (pg) => {
+    const [row] = await pg.query<{ allowed: number }>(
       `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as allowed`,
     )
     return Number(row!.allowed)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { pageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
@@ -37,17 +37,14 @@ export interface ApiKeyTables {
   api_keys: ApiKeyRow
 }
 
-/** Topic of the wake-up after every change of a key. */
+/** Topic that is notified after every change of a key. */
 export const KEYS_CHANGED = 'keys'
 
-export const findApiKey = (reader: Reader, projectId: string, id: string): Promise<ApiKeyRow | undefined> =>
-  reader
-    .read<ApiKeyTables>()
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+const keys = projectTable<ApiKeyRow>('api_keys')
+
+export const findApiKey = keys.find
+
+export const lockApiKey = keys.lock
 
 export const findApiKeyByAppId = (reader: Reader, appId: string): Promise<ApiKeyRow | undefined> =>
   reader
@@ -79,15 +76,7 @@ export async function listApiKeyRows(
   let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
   query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
   if (filter.name !== undefined) query = query.where('name', '=', filter.name)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
+  return pageOf(reader, query, page)
 }
 
 export async function countApiKeys(reader: Reader): Promise<number> {
@@ -100,21 +89,9 @@ export async function countApiKeys(reader: Reader): Promise<number> {
   return total
 }
 
-export const lockApiKey = (tx: Transaction, projectId: string, id: string): Promise<ApiKeyRow | undefined> =>
-  tx
-    .lock(
-      tx
-        .write<ApiKeyTables>()
-        .selectFrom('api_keys')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('id', '=', id),
-    )
-    .executeTakeFirst()
-
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {
   await tx.write<ApiKeyTables>().insertInto('api_keys').values(row).execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 export async function updateApiKeyRow(
@@ -122,14 +99,8 @@ export async function updateApiKeyRow(
   row: ApiKeyRow,
   change: Partial<ApiKeyRow>,
 ): Promise<void> {
-  await tx
-    .write<ApiKeyTables>()
-    .updateTable('api_keys')
-    .set(change)
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-  await tx.wake(KEYS_CHANGED)
+  await keys.update(tx, row, change)
+  await tx.notify(KEYS_CHANGED)
 }
 
 /** Every key of a project, at its end. */
@@ -148,7 +119,7 @@ export async function markKeysDeleted(tx: Transaction, projectId: string): Promi
     .where('project_id', '=', projectId)
     .where('state', '!=', 'deleted')
     .execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 /**
@@ -171,7 +142,7 @@ export async function outliveEveryToken(tx: Transaction): Promise<void> {
       full_until: null,
     })
     .execute()
-  await tx.wake(KEYS_CHANGED)
+  await tx.notify(KEYS_CHANGED)
 }
 
 export interface KeyUse {

@@ -1,4 +1,4 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { projectTable, type Reader } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export const CAMPAIGN_TYPES = ['LOYALTY_PROGRAM', 'DISCOUNT_COUPONS', 'GIFT_VOUCHERS'] as const
@@ -28,86 +28,23 @@ export interface CampaignTables {
   campaigns: CampaignRow
 }
 
+const campaigns = projectTable<CampaignRow>('campaigns')
+
 /** By id, else by name. */
-export async function findCampaign(
-  reader: Reader,
-  projectId: string,
-  idOrName: string,
-): Promise<CampaignRow | undefined> {
-  const rows = await reader
-    .read<CampaignTables>()
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-    .execute()
-  return rows.find((row) => row.id === idOrName) ?? rows[0]
-}
+export const findCampaign = (reader: Reader, projectId: string, idOrName: string) =>
+  campaigns.findByIdOr('name', reader, projectId, idOrName)
 
-export const lockCampaign = (
-  tx: Transaction,
-  projectId: string,
-  id: string,
-): Promise<CampaignRow | undefined> =>
-  tx
-    .lock(
-      tx
-        .write<CampaignTables>()
-        .selectFrom('campaigns')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('id', '=', id),
-    )
-    .executeTakeFirst()
+export const lockCampaign = campaigns.lock
 
-export async function listCampaignRows(
+export const listCampaignRows = (
   reader: Reader,
   projectId: string,
   { page, type }: { page: Page; type?: CampaignType | undefined },
-): Promise<Rows<CampaignRow>> {
-  let query = reader.read<CampaignTables>().selectFrom('campaigns').where('project_id', '=', projectId)
-  if (type !== undefined) query = query.where('campaign_type', '=', type)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
-}
+): Promise<Rows<CampaignRow>> => campaigns.list(reader, projectId, page, { campaign_type: type })
 
 /** False where the name is taken. */
-export async function insertCampaign(tx: Transaction, row: CampaignRow): Promise<boolean> {
-  const inserted = await tx
-    .write<CampaignTables>()
-    .insertInto('campaigns')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst()
-  return inserted.numInsertedOrUpdatedRows === 1n
-}
+export const insertCampaign = campaigns.insert
 
-export async function updateCampaignRow(
-  tx: Transaction,
-  row: CampaignRow,
-  change: Partial<CampaignRow>,
-): Promise<void> {
-  await tx
-    .write<CampaignTables>()
-    .updateTable('campaigns')
-    .set(change)
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const updateCampaignRow = campaigns.update
 
-export async function deleteCampaignRow(tx: Transaction, row: CampaignRow): Promise<void> {
-  await tx
-    .write<CampaignTables>()
-    .deleteFrom('campaigns')
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const deleteCampaignRow = campaigns.delete

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
-  behind,
+  afterCursor,
   COUNT_TO,
   countUpTo,
   type Database,
@@ -140,7 +140,7 @@ async function newestDestinations(
     select heads.id from (
       select d.id, (
         select id from deliveries
-        where project_id = ${projectId} and ${isIn(state)} and destination_id = d.id and ${behind(page, ORDER)}
+        where project_id = ${projectId} and ${isIn(state)} and destination_id = d.id and ${afterCursor(page, ORDER)}
         order by created_at desc, id desc limit 1
       ) as newest
       from destinations d where d.project_id = ${projectId} and d.id in (${sql.join(destinationIds)})
@@ -171,7 +171,7 @@ const newestOf = (
   { page, limit }: Slice,
 ) => sql`
   select created_at, id from deliveries
-  where project_id = ${projectId} and ${inState} and destination_id = ${destination_id} and ${behind(page, ORDER)}
+  where project_id = ${projectId} and ${inState} and destination_id = ${destination_id} and ${afterCursor(page, ORDER)}
   order by created_at desc, id desc limit ${limit}`
 
 /** SQLite has no `lateral`. */

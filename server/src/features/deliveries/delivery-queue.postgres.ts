@@ -1,4 +1,4 @@
-import { BY_KEY, byKey, type SqlConnection } from '../../platform/database/index.ts'
+import { byKey, FORCE_KEY_LOOKUPS, type SqlConnection } from '../../platform/database/index.ts'
 import type { EventHead, EventRow } from '../events/index.ts'
 import {
   CLAIMED_COLUMNS,
@@ -135,19 +135,19 @@ export async function settleAndClaimOnPostgres(sql: SqlConnection, input: Settle
   const { failing, recovered } = input
   const claiming = () =>
     input.claim
-      ? sql.send<ClaimResultRow>(CLAIM, claimParameters(input.claim))
-      : sql.send<ClaimResultRow>(NO_CLAIM)
+      ? sql.query<ClaimResultRow>(CLAIM, claimParameters(input.claim))
+      : sql.query<ClaimResultRow>(NO_CLAIM)
   // All statements are sent before the first answer is awaited; one that fails turns the commit into a rollback.
   const statements = [
-    sql.send('begin'),
-    sql.send(BY_KEY),
-    ...byDelivery(input.settlements.map(flatten)).map((parameters) => sql.send(SETTLE, parameters)),
-    ...byDelivery(input.released).map((parameters) => sql.send(RELEASE, parameters)),
-    ...(failing.length > 0 ? [sql.send(FAILING, keysOf(failing))] : []),
-    ...(recovered.length > 0 ? [sql.send(RECOVERED, keysOf(recovered))] : []),
+    sql.query('begin'),
+    sql.query(FORCE_KEY_LOOKUPS),
+    ...byDelivery(input.settlements.map(flatten)).map((parameters) => sql.query(SETTLE, parameters)),
+    ...byDelivery(input.released).map((parameters) => sql.query(RELEASE, parameters)),
+    ...(failing.length > 0 ? [sql.query(FAILING, keysOf(failing))] : []),
+    ...(recovered.length > 0 ? [sql.query(RECOVERED, keysOf(recovered))] : []),
   ]
   const claimed = claiming()
-  const results = await Promise.allSettled([...statements, claimed, sql.send('commit')])
+  const results = await Promise.allSettled([...statements, claimed, sql.query('commit')])
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return toClaimed(await claimed)
 }

@@ -189,7 +189,7 @@ eachEngine((engine) => {
       await destination('proj_a', 'wh_1')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
       await relay()
-      if (db.engine === 'postgres') await db.runSql((pg) => pg.send(SLOW_CLOCK))
+      if (db.engine === 'postgres') await db.withConnection((pg) => pg.query(SLOW_CLOCK))
       const claiming = run()
       await sleep(200)
       await update('deliveries', { next_attempt_at: 1 })

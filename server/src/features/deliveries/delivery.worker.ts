@@ -24,9 +24,9 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
   const watching = watchBacklog(deps)
   dispatcher.onFlushDue = sending.soon
   const unsubscribe = [
-    db.onWake(EVENTS_WRITTEN, relaying.soon),
-    db.onWake(DESTINATIONS_CHANGED, resuming.soon),
-    db.onWake(DELIVERIES_DUE, () => dispatcher.notifyDue()),
+    db.subscribe(EVENTS_WRITTEN, relaying.soon),
+    db.subscribe(DESTINATIONS_CHANGED, resuming.soon),
+    db.subscribe(DELIVERIES_DUE, () => dispatcher.notifyDue()),
   ]
   return {
     async stop() {

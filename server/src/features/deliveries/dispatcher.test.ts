@@ -92,7 +92,7 @@ eachEngine((engine) => {
     const counted: Database =
       db.engine === 'sqlite'
         ? { ...db, runProgram: counting(db.runProgram) }
-        : { ...db, runSql: counting(db.runSql) }
+        : { ...db, withConnection: counting(db.withConnection) }
     const sent: OutgoingDelivery[] = []
     const dispatcher = new Dispatcher({
       ...{ db: counted, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
@@ -192,7 +192,7 @@ eachEngine((engine) => {
     const fragile: Database =
       db.engine === 'sqlite'
         ? { ...db, runProgram: failing(db.runProgram) }
-        : { ...db, runSql: failing(db.runSql) }
+        : { ...db, withConnection: failing(db.withConnection) }
     const dispatcher = new Dispatcher({
       ...{ db: fragile, clock, log: silentLog(), metrics: createMetrics() },
       ...{ random: randomBytes, canSign: true },

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import {
-  BY_KEY,
   byKey,
   type Database,
+  FORCE_KEY_LOOKUPS,
   type PostgresDatabase,
   type Reader,
   type SqliteDatabase,
@@ -40,7 +40,7 @@ export const relayBatch = (db: Database, request: OutboxRequest, fanOut: FanOutB
  * For the rest of the transaction: look up by key, whatever the planner believes about the tables, and do not wait for
  * the disk. If PostgreSQL loses the last moment, the events are in the outbox again and are sent again with the same ids.
  */
-const PREPARE_POSTGRES = `${BY_KEY}, set_config('synchronous_commit', 'off', true)`
+const PREPARE_POSTGRES = `${FORCE_KEY_LOOKUPS}, set_config('synchronous_commit', 'off', true)`
 
 const relayOnPostgres = (
   db: PostgresDatabase,

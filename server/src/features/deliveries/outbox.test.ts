@@ -140,7 +140,8 @@ eachEngine((engine) => {
       () => `insert into events (project_id, id, kind, version, entity_id, channel, data, occurred_at, created_at)
       select '${projectId}', 'e' || i, '${KIND}', 'v1', 'cust_' || i % 9, 'API', repeat('x', 99), i, i
       from generate_series(1, 5000) i`
-    const send = (text: string) => (db as PostgresDatabase).runSql((connection) => connection.send(text))
+    const send = (text: string) =>
+      (db as PostgresDatabase).withConnection((connection) => connection.query(text))
 
     test('the relay finds events by their primary key, also with plans from when the table was empty', async () => {
       const readByOtherIndexes = async () => {

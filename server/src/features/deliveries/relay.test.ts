@@ -115,7 +115,11 @@ eachEngine((engine) => {
     const fragile: Database =
       db.engine === 'sqlite'
         ? { ...db, runProgram: breakable(db.runProgram) }
-        : { ...db, runSql: breakable(db.runSql), transaction: breakable(db.transaction as never) }
+        : {
+            ...db,
+            withConnection: breakable(db.withConnection),
+            transaction: breakable(db.transaction as never),
+          }
     return { fragile, setBroken: (broken: boolean) => (isBroken = broken) }
   }
 

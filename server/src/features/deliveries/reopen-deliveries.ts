@@ -46,7 +46,7 @@ interface Reopened {
   readonly unchanged: readonly DeliveryHead[]
 }
 
-/** Makes deliveries due now, in the transaction that also writes the audit entry, then wakes the worker. */
+/** Makes deliveries due now, in the transaction that also writes the audit entry, then notifies the worker. */
 export async function reopenDeliveries(
   tx: Transaction,
   { projectId, ids, matches }: Asked,
@@ -58,7 +58,7 @@ export async function reopenDeliveries(
   const over = before.filter(({ status }) => status !== 'pending')
   await updateDeliveries(tx, projectId, { ids: idsOf(waiting), change: madeDue(now) })
   await updateDeliveries(tx, projectId, { ids: idsOf(over), change: restartSchedule(now) })
-  if (before.length > 0) await tx.wake(DELIVERIES_DUE)
+  if (before.length > 0) await tx.notify(DELIVERIES_DUE)
   const changeOf = ({ status }: DeliveryHead) => (status === 'pending' ? madeDue(now) : restartSchedule(now))
   return {
     before,

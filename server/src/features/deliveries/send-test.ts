@@ -58,7 +58,7 @@ async function sendTestIn(
   const { delivery } = makeDelivery({ event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)
   await insertDelivery(tx, delivery)
-  await tx.wake(DELIVERIES_DUE)
+  await tx.notify(DELIVERIES_DUE)
   await recordChange(deps, tx, {
     actor,
     action: `${kind}.tested`,

@@ -62,7 +62,7 @@ export const HEAD = [
   'created_at',
 ] as const
 
-/** Topic of the wake-up after every event that is to be fanned out. */
+/** Topic that is notified after every event to fan out. */
 export const EVENTS_WRITTEN = 'events'
 
 export async function insertEvent(tx: Transaction, row: EventRow): Promise<void> {
@@ -73,7 +73,7 @@ export async function insertEvent(tx: Transaction, row: EventRow): Promise<void>
 export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
   const row = { created_at, project_id, event_id: id }
   await tx.write<EventTables>().insertInto('outbox').values(row).execute()
-  await tx.wake(EVENTS_WRITTEN)
+  await tx.notify(EVENTS_WRITTEN)
 }
 
 export const findEvent = (reader: Reader, projectId: string, id: string): Promise<EventRow | undefined> =>

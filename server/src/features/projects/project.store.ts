@@ -1,4 +1,4 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { pageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface ProjectRow {
@@ -18,62 +18,31 @@ export interface ProjectTables {
   projects: ProjectRow
 }
 
+const live = (reader: Reader) =>
+  reader.read<ProjectTables>().selectFrom('projects').where('deleted_at', 'is', null)
+
 export const findProject = (reader: Reader, id: string): Promise<ProjectRow | undefined> =>
-  reader
-    .read<ProjectTables>()
-    .selectFrom('projects')
-    .selectAll()
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+  live(reader).selectAll().where('id', '=', id).executeTakeFirst()
 
 export async function countProjects(reader: Reader): Promise<number> {
-  const { total } = await reader
-    .read<ProjectTables>()
-    .selectFrom('projects')
+  const { total } = await live(reader)
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   return total
 }
 
-export async function hasProjectNamed(reader: Reader, name: string): Promise<boolean> {
-  const found = await reader
-    .read<ProjectTables>()
-    .selectFrom('projects')
-    .select('id')
-    .where('name', '=', name)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
-  return found !== undefined
-}
+export const hasProjectNamed = async (reader: Reader, name: string): Promise<boolean> =>
+  (await live(reader).select('id').where('name', '=', name).executeTakeFirst()) !== undefined
 
 export async function listProjectRows(reader: Reader, page: Page, name?: string): Promise<Rows<ProjectRow>> {
-  let query = reader.read<ProjectTables>().selectFrom('projects').where('deleted_at', 'is', null)
+  let query = live(reader)
   if (name !== undefined) query = query.where('name', '=', name)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
+  return pageOf(reader, query, page)
 }
 
 /** First lock of every change below a project: all take projects before keys, so that no two wait for each other. */
 export const lockProject = (tx: Transaction, id: string): Promise<ProjectRow | undefined> =>
-  tx
-    .lock(
-      tx
-        .write<ProjectTables>()
-        .selectFrom('projects')
-        .selectAll()
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null),
-    )
-    .executeTakeFirst()
+  tx.lock(live(tx).selectAll().where('id', '=', id)).executeTakeFirst()
 
 /** False where the name is taken. */
 export async function insertProject(tx: Transaction, row: ProjectRow): Promise<boolean> {

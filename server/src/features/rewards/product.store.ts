@@ -1,4 +1,4 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { projectTable, type Reader } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface ProductRow {
@@ -13,89 +13,20 @@ export interface ProductRow {
   updated_at: number | null
 }
 
-interface ProductTables {
-  products: ProductRow
-}
+const products = projectTable<ProductRow>('products')
 
 /** By our id, else by the caller's own. */
-export async function findProduct(
-  reader: Reader,
-  projectId: string,
-  idOrSourceId: string,
-): Promise<ProductRow | undefined> {
-  const rows = await reader
-    .read<ProductTables>()
-    .selectFrom('products')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where((eb) => eb.or([eb('id', '=', idOrSourceId), eb('source_id', '=', idOrSourceId)]))
-    .execute()
-  return rows.find((row) => row.id === idOrSourceId) ?? rows[0]
-}
+export const findProduct = (reader: Reader, projectId: string, idOrSourceId: string) =>
+  products.findByIdOr('source_id', reader, projectId, idOrSourceId)
 
-export const lockProduct = (
-  tx: Transaction,
-  projectId: string,
-  id: string,
-): Promise<ProductRow | undefined> =>
-  tx
-    .lock(
-      tx
-        .write<ProductTables>()
-        .selectFrom('products')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('id', '=', id),
-    )
-    .executeTakeFirst()
+export const lockProduct = products.lock
 
-export async function listProductRows(
-  reader: Reader,
-  projectId: string,
-  page: Page,
-): Promise<Rows<ProductRow>> {
-  const query = reader.read<ProductTables>().selectFrom('products').where('project_id', '=', projectId)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
-}
+export const listProductRows = (reader: Reader, projectId: string, page: Page): Promise<Rows<ProductRow>> =>
+  products.list(reader, projectId, page)
 
 /** False where the source id is taken. */
-export async function insertProduct(tx: Transaction, row: ProductRow): Promise<boolean> {
-  const inserted = await tx
-    .write<ProductTables>()
-    .insertInto('products')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst()
-  return inserted.numInsertedOrUpdatedRows === 1n
-}
+export const insertProduct = products.insert
 
-export async function updateProductRow(
-  tx: Transaction,
-  row: ProductRow,
-  change: Partial<ProductRow>,
-): Promise<void> {
-  await tx
-    .write<ProductTables>()
-    .updateTable('products')
-    .set(change)
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const updateProductRow = products.update
 
-export async function deleteProductRow(tx: Transaction, row: ProductRow): Promise<void> {
-  await tx
-    .write<ProductTables>()
-    .deleteFrom('products')
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const deleteProductRow = products.delete

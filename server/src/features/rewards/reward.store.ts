@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export const REWARD_TYPES = ['MATERIAL', 'COIN', 'CAMPAIGN'] as const
@@ -27,43 +27,14 @@ interface RewardTables {
   rewards: RewardRow
 }
 
-export const findReward = (reader: Reader, projectId: string, id: string): Promise<RewardRow | undefined> =>
-  reader
-    .read<RewardTables>()
-    .selectFrom('rewards')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+const rewards = projectTable<RewardRow>('rewards')
 
-export const lockReward = (tx: Transaction, projectId: string, id: string): Promise<RewardRow | undefined> =>
-  tx
-    .lock(
-      tx
-        .write<RewardTables>()
-        .selectFrom('rewards')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('id', '=', id),
-    )
-    .executeTakeFirst()
+export const findReward = rewards.find
 
-export async function listRewardRows(
-  reader: Reader,
-  projectId: string,
-  page: Page,
-): Promise<Rows<RewardRow>> {
-  const query = reader.read<RewardTables>().selectFrom('rewards').where('project_id', '=', projectId)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
-}
+export const lockReward = rewards.lock
+
+export const listRewardRows = (reader: Reader, projectId: string, page: Page): Promise<Rows<RewardRow>> =>
+  rewards.list(reader, projectId, page)
 
 /** How many rewards are made of a product or campaign. */
 export async function countRewardsFor(reader: Reader, projectId: string, targetId: string): Promise<number> {
@@ -81,19 +52,7 @@ export async function insertReward(tx: Transaction, row: RewardRow): Promise<voi
   await tx.write<RewardTables>().insertInto('rewards').values(row).execute()
 }
 
-export async function updateRewardRow(
-  tx: Transaction,
-  row: RewardRow,
-  change: Partial<RewardRow>,
-): Promise<void> {
-  await tx
-    .write<RewardTables>()
-    .updateTable('rewards')
-    .set(change)
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const updateRewardRow = rewards.update
 
 /**
  * Takes one, if there is one; false where there is none. One statement that looks and takes: everyone who redeems this
@@ -111,11 +70,4 @@ export async function takeOne(tx: Transaction, { project_id, id }: RewardRow): P
   return numUpdatedRows === 1n
 }
 
-export async function deleteRewardRow(tx: Transaction, row: RewardRow): Promise<void> {
-  await tx
-    .write<RewardTables>()
-    .deleteFrom('rewards')
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .execute()
-}
+export const deleteRewardRow = rewards.delete

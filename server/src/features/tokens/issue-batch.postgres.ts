@@ -1,4 +1,4 @@
-import { BY_KEY, type SqlConnection, StoreUnavailable } from '../../platform/database/index.ts'
+import { FORCE_KEY_LOOKUPS, type SqlConnection, StoreUnavailable } from '../../platform/database/index.ts'
 import { type Confirmed, type IssueInput, type IssueOutcome, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
@@ -77,7 +77,7 @@ async function issueConfirmed(sql: SqlConnection, asked: IssueInput): Promise<Ou
     Buffer.from(digests.buffer),
     now,
   ]
-  const [issued] = await despiteDeadlocks(() => sql.send<Issued>(ISSUE, parameters)).catch(nothingIfUnknown)
+  const [issued] = await despiteDeadlocks(() => sql.query<Issued>(ISSUE, parameters)).catch(nothingIfUnknown)
   if (!issued) return projectIds.map(() => undefined)
   const expiresAt = expiryOf(issued.issued_at)
   const gave = issued.gave === null ? undefined : new Set(issued.gave.split(' '))
@@ -198,15 +198,15 @@ interface How {
 async function attempt(sql: SqlConnection, asked: IssueInput, how: How): Promise<Found[]> {
   const { now, projectIds, keyIds, keyVersions, scopes, digests } = asked
   const batchId = Buffer.from(digests.buffer, 0, 16).toString('hex')
-  const before = [sql.send('begin'), sql.send(BY_KEY)]
-  if (!how.waits) before.push(sql.send(`select ${QUICK_LOCKS}`))
-  before.push(sql.send(LOCK_PROJECTS, [projectIds, batchId]))
+  const before = [sql.query('begin'), sql.query(FORCE_KEY_LOOKUPS)]
+  if (!how.waits) before.push(sql.query(`select ${QUICK_LOCKS}`))
+  before.push(sql.query(LOCK_PROJECTS, [projectIds, batchId]))
   if (how.counting)
     before.push(
-      sql.send(RECOUNT_PROJECTS, [projectIds, now, batchId]),
-      sql.send(RECOUNT_KEYS, [keyIds, now, batchId]),
+      sql.query(RECOUNT_PROJECTS, [projectIds, now, batchId]),
+      sql.query(RECOUNT_KEYS, [keyIds, now, batchId]),
     )
-  const granting = sql.send(GRANT, [
+  const granting = sql.query(GRANT, [
     projectIds,
     keyIds,
     keyVersions,
@@ -215,7 +215,7 @@ async function attempt(sql: SqlConnection, asked: IssueInput, how: How): Promise
     now,
     batchId,
   ])
-  const settled = await Promise.allSettled([...before, granting, sql.send('commit')])
+  const settled = await Promise.allSettled([...before, granting, sql.query('commit')])
   for (const one of settled) if (one.status === 'rejected') throw one.reason
   return (await granting) as never as Found[]
 }

@@ -16,10 +16,10 @@ const issueOnSqlite = async (db: SqliteDatabase, input: IssueInput): Promise<Iss
 export const issueBatch = (db: Database, input: IssueInput): Promise<Outcomes> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, input)
-    : db.runSql((connection) => issueOnPostgres(connection, input), { shared: true })
+    : db.withConnection((connection) => issueOnPostgres(connection, input), { shared: true })
 
 /** The same on a connection of its own, which waits for locks as long as any other statement. */
 export const issueDespiteLocks = (db: Database, input: IssueInput): Promise<Outcomes> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, input)
-    : db.runSql((connection) => issueWaitingForLocks(connection, input))
+    : db.withConnection((connection) => issueWaitingForLocks(connection, input))

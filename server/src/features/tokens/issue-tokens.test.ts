@@ -56,7 +56,9 @@ function watched(db: Database) {
       return seen.failWith ? Promise.reject(seen.failWith) : run(...parameters)
     }) as Run
   const db_ =
-    db.engine === 'sqlite' ? { ...db, runProgram: watch(db.runProgram) } : { ...db, runSql: watch(db.runSql) }
+    db.engine === 'sqlite'
+      ? { ...db, runProgram: watch(db.runProgram) }
+      : { ...db, withConnection: watch(db.withConnection) }
   return { db: db_ as Database, seen }
 }
 
@@ -107,8 +109,8 @@ async function prepared(store: TestStore) {
     /** How many connections of the test's own database wait for a lock. */
     async lockWaits() {
       if (db.engine === 'sqlite') return 0
-      const [row] = await db.runSql((connection) =>
-        connection.send<{ n: number }>(
+      const [row] = await db.withConnection((connection) =>
+        connection.query<{ n: number }>(
           "select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         ),
       )
@@ -388,7 +390,7 @@ eachEngine((engine) => {
 
   test('a copy of the tables alone issues, too', async () => {
     const { db, together, project, key } = await open()
-    if (db.engine === 'postgres') await db.runSql((pg) => pg.send('drop function jeton_issue_known'))
+    if (db.engine === 'postgres') await db.withConnection((pg) => pg.query('drop function jeton_issue_known'))
     const item = await key((await project('Club')).id)
     expect(kinds(await together(times(3, item)))).toEqual(['issued', 'issued', 'issued'])
   })
@@ -554,7 +556,7 @@ eachEngine((engine) => {
       const unconfirmed = item()
       await together([item()])
       if (db.engine === 'postgres')
-        await db.runSql((pg) => pg.send('alter table api_keys disable trigger api_keys_mark'))
+        await db.withConnection((pg) => pg.query('alter table api_keys disable trigger api_keys_mark'))
       await db.transaction((tx) => tx.write<Tables>().updateTable('api_keys').set({ version: 2 }).execute())
       const seen = db.engine === 'postgres' ? 'issued' : 'stale'
       expect(kinds(await together([item(), unconfirmed]))).toEqual([seen, 'stale'])

@@ -28,7 +28,7 @@ export interface TokenTables extends ApiKeyTables {
   tokens_counted: { expires_at: number }
 }
 
-/** Topic of the wake-up after a token was revoked. */
+/** Topic that is notified after a token was revoked. */
 export const TOKENS_REVOKED = 'tokens'
 
 /** Many at once, in one query. */
@@ -162,7 +162,7 @@ export async function markRevoked(
     .where('project_id', '=', projectId)
     .where('digest', '=', digest)
     .execute()
-  await tx.wake(TOKENS_REVOKED)
+  await tx.notify(TOKENS_REVOKED)
 }
 
 export async function forgetKeyFullness(tx: Transaction, projectId: string, keyId: string): Promise<void> {

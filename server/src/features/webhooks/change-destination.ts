@@ -28,7 +28,7 @@ interface DestinationChange {
 
 type Difference = Partial<DestinationRow> | null
 
-/** Every change of a destination: its row locked, the audit entry and the wake-up in the same transaction. */
+/** Every change of a destination: its row locked, the audit entry and the notification in the same transaction. */
 export const changeDestination = (
   deps: Pick<DestinationDeps, 'db' | 'random'>,
   request: DestinationRequest,

@@ -48,7 +48,7 @@ export interface DestinationTables {
   destinations: DestinationRow
 }
 
-/** Topic of the wake-up after every change of a destination. */
+/** Topic that is notified after every change of a destination. */
 export const DESTINATIONS_CHANGED = 'destinations'
 
 interface Which {
@@ -115,7 +115,7 @@ export async function listDestinationRows(
 
 export async function insertDestination(tx: Transaction, row: DestinationRow): Promise<void> {
   await tx.write<DestinationTables>().insertInto('destinations').values(row).execute()
-  await tx.wake(DESTINATIONS_CHANGED)
+  await tx.notify(DESTINATIONS_CHANGED)
 }
 
 export async function updateDestinationRow(
@@ -130,7 +130,7 @@ export async function updateDestinationRow(
     .where('project_id', '=', row.project_id)
     .where('id', '=', row.id)
     .execute()
-  await tx.wake(DESTINATIONS_CHANGED)
+  await tx.notify(DESTINATIONS_CHANGED)
 }
 
 /** Of all projects, in the order of their ids, a hundred at a time: those after this one. */
@@ -212,7 +212,7 @@ export async function markDestinationsDeleted(tx: Transaction, projectId: string
     .where('project_id', '=', projectId)
     .where('deleted_at', 'is', null)
     .execute()
-  await tx.wake(DESTINATIONS_CHANGED)
+  await tx.notify(DESTINATIONS_CHANGED)
 }
 
 /** A secret that no longer signs is not kept. */

@@ -211,12 +211,12 @@ eachEngine((engine) => {
     })
   })
 
-  describe('a wake-up', () => {
+  describe('a notification', () => {
     test('comes after the commit, once per topic', async () => {
       const { db, heard } = await listening()
       await db.transaction(async (tx) => {
-        await tx.wake('topic')
-        await tx.wake('topic')
+        await tx.notify('topic')
+        await tx.notify('topic')
         await db.now()
         expect(heard).toEqual([])
       })
@@ -227,30 +227,30 @@ eachEngine((engine) => {
       const { db, heard } = await listening()
       await db
         .transaction(async (tx) => {
-          await tx.wake('topic')
+          await tx.notify('topic')
           fail('no')
         })
         .catch(() => undefined)
-      await db.transaction((tx) => tx.wake('other'))
-      // Wake-ups keep their order, so once this one is heard, an earlier one would have been, too.
-      await db.transaction((tx) => tx.wake('last'))
+      await db.transaction((tx) => tx.notify('other'))
+      // Notifications keep their order, so an earlier one would have arrived before this one.
+      await db.transaction((tx) => tx.notify('last'))
       await expect.poll(() => heard).toEqual(['last'])
     })
 
-    test('does not come after the listener has left', async () => {
+    test('does not come after the listener has unsubscribed', async () => {
       const { db, heard, leave } = await listening()
       leave()
-      await db.transaction((tx) => tx.wake('topic'))
-      await db.transaction((tx) => tx.wake('last'))
+      await db.transaction((tx) => tx.notify('topic'))
+      await db.transaction((tx) => tx.notify('last'))
       await expect.poll(() => heard).toEqual(['last'])
     })
 
-    /** Listens to `topic` and `last`; the wake-up that PostgreSQL gives when it begins to listen is behind us. */
+    /** Subscribes to `topic` and `last`, and waits for the notification that PostgreSQL gives when it begins to listen. */
     async function listening() {
       const db = await openThings()
       const heard: string[] = []
-      const leave = db.onWake('topic', () => heard.push('topic'))
-      db.onWake('last', () => heard.push('last'))
+      const leave = db.subscribe('topic', () => heard.push('topic'))
+      db.subscribe('last', () => heard.push('last'))
       if (engine.name === 'PostgreSQL') await expect.poll(() => heard).toEqual(['topic', 'last'])
       heard.length = 0
       return { db, heard, leave }

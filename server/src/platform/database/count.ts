@@ -1,10 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Reader } from './database.ts'
 
-/** Counting further would cost more than anyone learns from it: `total` of a list says at most this. */
+/** The largest `total` of a list: counting further costs more than it tells. */
 export const COUNT_TO = 10_000
 
-/** How many rows a query has, up to 10,000. */
+/** Counts the rows of a query, up to `COUNT_TO`. */
 export async function countUpTo(reader: Reader, query: unknown): Promise<number> {
   const rows = (query as SelectQueryBuilder<Record<string, never>, never, object>)
     .select(sql.lit(1).as('one') as never)

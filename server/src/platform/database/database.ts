@@ -1,7 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ReadonlyKysely } from 'kysely/readonly'
 
-/** Whatever can be read from: the database itself, or a transaction that is open in it. */
+/** The database itself, or an open transaction. */
 export interface Reader {
   read<Tables>(): ReadonlyKysely<Tables>
 }
@@ -9,77 +9,78 @@ export interface Reader {
 declare const onlyMadeByTheDatabase: unique symbol
 
 /**
- * Proof that a transaction is open. Only `Database.transaction` makes one, and what must be atomic takes one as an
- * argument, so forgetting it does not compile.
+ * Proof that a transaction is open. Only `Database.transaction` makes one. Functions that must be atomic take one as an
+ * argument, so that forgetting it does not compile.
  */
 export interface Transaction extends Reader {
   readonly [onlyMadeByTheDatabase]: true
   write<Tables>(): Kysely<Tables>
-  /** Holds the selected rows until the end. On SQLite the transaction itself already excludes every other writer. */
+  /** Locks the selected rows until the end. On SQLite the transaction already excludes every other writer. */
   lock<Tables, Table extends keyof Tables, Row>(
     query: SelectQueryBuilder<Tables, Table, Row>,
   ): SelectQueryBuilder<Tables, Table, Row>
-  /** Like `lock`, but leaves out rows that another transaction holds: how workers share a queue. */
+  /** Like `lock`, but skips rows that another transaction has locked: workers share a queue this way. */
   claim<Tables, Table extends keyof Tables, Row>(
     query: SelectQueryBuilder<Tables, Table, Row>,
   ): SelectQueryBuilder<Tables, Table, Row>
-  /** The store's clock, epoch milliseconds: one clock for all processes of a PostgreSQL. */
+  /** The store's clock, epoch milliseconds: one clock for all processes on one PostgreSQL. */
   now(): Promise<number>
-  /** Wakes the listeners of a topic once this transaction has committed, and never if it does not. */
-  wake(topic: string): Promise<void>
+  /** Notifies the subscribers of a topic once this transaction has committed, and never after a rollback. */
+  notify(topic: string): Promise<void>
 }
 
-/** What both engines promise; `conformance.test.ts` states it as law. */
+/** What both engines guarantee; `conformance.test.ts` tests it. */
 interface Engine extends Reader {
-  /** For people: `SQLite ./data/jeton.db`, `PostgreSQL db1:5432/jeton`. Never a password. */
+  /** For people: `SQLite ./data/jeton.db`, `PostgreSQL db1:5432/jeton`. Never contains a password. */
   readonly label: string
   /**
    * Runs `work` in one transaction (PostgreSQL: READ COMMITTED) and commits, or rolls back if it throws. After a
-   * deadlock the work is run again, so it must change nothing outside the transaction. A statement that fails loses the
-   * transaction, also where the work catches its error. `patient` lifts the deadline of statements: for migrations.
+   * deadlock the work runs again, so it must change nothing outside the transaction. A statement that fails loses the
+   * transaction, also where the work catches its error. `noTimeout` lifts the deadline of statements: for migrations.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { readonly patient?: boolean }): Promise<T>
-  /**
-   * Everything as it is at one moment, however long `work` reads and whatever is committed meanwhile. For copies: it has
-   * no deadline, and a connection of its own.
-   */
+  transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options?: { readonly noTimeout?: boolean },
+  ): Promise<T>
+  /** Reads one consistent snapshot, however long `work` takes. For backups: no deadline, and a connection of its own. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   now(): Promise<number>
   /**
-   * Calls back after each commit that woke the topic, as soon as this process hears of it. A hint, never a guarantee:
-   * on SQLite only the workers of one service hear each other, and a cut connection misses some. Polling is what guarantees.
+   * Calls back after each commit that notified the topic. A hint, never a guarantee: on SQLite only the processes of one
+   * service are connected, and a PostgreSQL connection that was cut misses some. Subscribers must poll as well.
    */
-  onWake(topic: string, heard: () => void): () => void
+  subscribe(topic: string, listener: () => void): () => void
   close(): Promise<void>
 }
 
-/** Carries wake-ups between processes that share a store which cannot. */
-export interface WakeRelay {
+/** Carries notifications between processes that share a SQLite file. */
+export interface NotificationRelay {
   send(topic: string): void
-  onHeard(heard: (topic: string) => void): void
+  onReceived(listener: (topic: string) => void): void
 }
 
 export interface SqliteDatabase extends Engine {
   readonly engine: 'sqlite'
-  /** Runs the exported `run` of a module inside the writer's thread, in a transaction of its own: one message there and back. */
+  /** Runs the exported `run` of a module in the writer's thread, in its own transaction: one message there and back. */
   runProgram<Input, Output>(module: URL, input: Input): Promise<Output>
 }
 
-/** A connection of PostgreSQL, for the one batch that the query builder would slow down. */
+/** One PostgreSQL connection, for batches that the query builder would slow down. */
 export interface SqlConnection {
-  /** One statement. Several may be on their way at once: they run in order, and one that fails fails those of its transaction. */
-  send<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
-  /** The same, with values as the server writes them, in the order of the columns: what is only passed on need not become a text. */
-  sendRaw(text: string, parameters?: readonly unknown[]): Promise<readonly (readonly (Buffer | null)[])[]>
+  /** Runs one statement. Several may be in flight: they run in order, and a failure fails the rest of its transaction. */
+  query<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
 }
 
 export interface PostgresDatabase extends Engine {
   readonly engine: 'postgres'
   /**
-   * Lends a connection, under the same deadline and with the same errors as everything else. A shared one is lent to others
-   * at the same time: who asks for it sends every transaction as a whole.
+   * Runs `work` on one connection, with the deadlines and errors of every other query. A shared connection serves several
+   * callers at the same time, so each of them sends every transaction as a whole.
    */
-  runSql<T>(work: (connection: SqlConnection) => Promise<T>, options?: { shared?: boolean }): Promise<T>
+  withConnection<T>(
+    work: (connection: SqlConnection) => Promise<T>,
+    options?: { shared?: boolean },
+  ): Promise<T>
 }
 
 export type Database = SqliteDatabase | PostgresDatabase

@@ -1,5 +1,5 @@
-/** Who hears nothing for this long is told that the store is not there: callers get their 503 within seconds, whatever hangs. */
-export const SILENCE_MS = 7_000
+/** Longest wait for an answer of the store. Callers get 503 within seconds, whatever hangs. */
+export const QUERY_TIMEOUT_MS = 7_000
 
-/** For migrations and copies, which take as long as they take: the longest that a timer can wait. */
-export const PATIENT_MS = 2 ** 31 - 1
+/** For migrations and backups, which have no deadline: the longest delay that a timer accepts. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1

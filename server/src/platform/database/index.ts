@@ -1,19 +1,20 @@
 /**
- * The seam between the stores and two engines. What differs between SQLite and PostgreSQL is known here and nowhere
- * else, but for the batches that are a program per engine: issuing tokens, fanning out, sending.
+ * One interface to SQLite and PostgreSQL. Only this folder knows how they differ, except for three batches that are
+ * written once per engine: issuing tokens, fanning out events and claiming deliveries.
  */
 export { COUNT_TO, countUpTo } from './count.ts'
 export type {
   Database,
+  NotificationRelay,
   PostgresDatabase,
   Reader,
   SqlConnection,
   SqliteDatabase,
   Transaction,
-  WakeRelay,
 } from './database.ts'
 export { StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
-export { measured } from './measured.ts'
+export { afterCursor, type KeysetRange, onPage, unindexed, withinTimes } from './keyset.ts'
+export { withMetrics } from './metrics.ts'
 export {
   type ColumnTypes,
   type Migration,
@@ -24,10 +25,11 @@ export {
   planMigrations,
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
-export { BY_KEY, byKey } from './postgres/by-key.ts'
-export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
+export { byKey, FORCE_KEY_LOOKUPS } from './postgres/planner-hints.ts'
+export { pageOf, projectTable } from './project-table.ts'
 export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
 export type { ProgramContext } from './sqlite/thread.ts'
+export { isPostgresInUse, isSqliteInUse } from './store-in-use.ts'
 export {
   type Column,
   dropTables,
@@ -38,4 +40,3 @@ export {
   type Table,
   tablesOf,
 } from './tables.ts'
-export { postgresUsedByOthers, sqliteUsedByOthers } from './used-by-others.ts'

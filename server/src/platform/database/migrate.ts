@@ -126,7 +126,7 @@ export async function migrateIn(
  * and nine find it done, and a failure changes nothing.
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<MigrationReport> {
-  const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { patient: true })
+  const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { noTimeout: true })
   return { applied, total: options.migrations.length }
 }
 

@@ -19,7 +19,7 @@ export const isWorker = (): boolean =>
 export interface WorkerLink {
   ready(listening: Listening): void
   /** Notifications of the store, to and from the other workers. */
-  readonly notifications: { send(topic: string): void; onHeard(listener: (topic: string) => void): void }
+  readonly notifications: { send(topic: string): void; onReceived(listener: (topic: string) => void): void }
   /** The metrics of the whole service as text; undefined if the supervisor does not reply. */
   totalText(): Promise<string | undefined>
   reportMetrics(families: () => readonly Family[]): void
@@ -55,7 +55,7 @@ export function connectToSupervisor(clock: Clock): WorkerLink | undefined {
     ready: (listening) => send({ kind: 'ready', ...listening }),
     notifications: {
       send: (topic) => send({ kind: 'notification', topic }),
-      onHeard: (listener) => void listeners.push(listener),
+      onReceived: (listener) => void listeners.push(listener),
     },
     totalText: () => totals.request((id) => send({ kind: 'total', id })),
     reportMetrics(report) {

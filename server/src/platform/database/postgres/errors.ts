@@ -1,11 +1,9 @@
+import { DatabaseError } from 'pg'
 import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
+import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 
-/** Names that `postgres` and Node give to a connection that is not there. */
+/** Codes of Node for a host that cannot be reached. */
 const NO_CONNECTION = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
-  'CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -16,17 +14,24 @@ const NO_CONNECTION = new Set([
   'ETIMEDOUT',
 ])
 
-/** Names that Node gives to TLS that did not come about: a certificate that has run out meanwhile is an outage, not a bug. */
+/** Codes of Node for TLS that failed. An expired certificate is an outage, not a defect of the program. */
 const NO_TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
+/** `pg` gives these errors no code. */
+const LOST = /^(Connection terminated|Client (has encountered|was closed)|timeout e|Query read timeout)/
+const NO_SSL = /SSL connection/
+/** The server asks for a password, and the address has none. */
+const NO_PASSWORD = /^SASL: .*password must be/
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
+
 /**
- * SQLSTATE classes after which trying again makes sense: connection (08), resources (53), operator's intervention and
- * start-up (57), system error (58), the database or the user is not there or no longer let in (28, 3D); and of the rest:
- * read-only (a standby, 25006), a lock or a transaction that took too long (55P03, 25P03).
+ * SQLSTATE classes after which a retry makes sense: connection (08), resources (53), operator intervention and start-up
+ * (57), system error (58), a database or user that is gone or refused (28, 3D). Of the others: read-only (25006), and a
+ * lock or a transaction that took too long (55P03, 25P03).
  */
 const UNAVAILABLE = /^(08|28|3D|53|57|58)|^(25006|25P03|55P03)$/
 
-/** Of these the ones that concern writes alone. */
+/** Those that concern writes alone. */
 const NOT_WRITABLE: Record<string, StoreNotWritable['why']> = {
   '25006': 'the store is read-only',
   '53100': 'the disk is full',
@@ -34,32 +39,49 @@ const NOT_WRITABLE: Record<string, StoreNotWritable['why']> = {
 
 const DEADLOCK = new Set(['40P01', '40001'])
 
-export const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
+const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
 
-/** The connection itself is gone, not only the statement. */
-export const isDisconnect = (error: unknown): boolean =>
-  NO_CONNECTION.has(codeOf(error)) || NO_TLS.test(codeOf(error))
+/** Several addresses of one host that all refused come as one error without a message. */
+const messageOf = (error: unknown): string =>
+  (error as Error).message || ((error as AggregateError).errors?.[0] as Error)?.message || String(error)
 
-/** A column was added, by a newer version of the program, to a table that a statement reads all columns of. */
-const isOutdated = (error: unknown): boolean =>
+/** The connection is gone, not only the statement. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.severity === 'FATAL' || error.severity === 'PANIC'
+  return NO_CONNECTION.has(codeOf(error)) || NO_TLS.test(codeOf(error)) || LOST.test(messageOf(error))
+}
+
+/** Every connection of the pool was in use for the whole wait: no host failed. */
+export const isPoolExhausted = (error: unknown): boolean => (error as Error)?.message === POOL_EXHAUSTED
+
+/** A newer version of the program added a column to a table that a prepared statement reads all columns of. */
+export const isOutdatedPlan = (error: unknown): boolean =>
   (error as { routine?: unknown })?.routine === 'RevalidateCachedQuery'
 
-/** Nothing of the transaction was kept, and the same one will go through: the driver has forgotten an outdated statement. */
-export const isWorthRepeating = (error: unknown): boolean => DEADLOCK.has(codeOf(error)) || isOutdated(error)
+/** Nothing of the transaction was kept, and the same transaction can succeed. */
+export const isWorthRepeating = (error: unknown): boolean =>
+  DEADLOCK.has(codeOf(error)) || isOutdatedPlan(error)
 
-export function translate(error: unknown): unknown {
-  const code = codeOf(error)
-  if (code === '23505') return new UniqueConflict((error as Error).message)
-  if (NO_TLS.test(code)) {
-    // What Node adds after the semicolon is about its own options.
-    const why = `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}`
-    const isName = code === 'ERR_TLS_CERT_ALTNAME_INVALID'
-    const remedy = isName ? '' : '. A private authority is named by sslrootcert or NODE_EXTRA_CA_CERTS'
-    return new StoreUnavailable(why + remedy, { cause: error })
-  }
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreUnavailable) return error
+  const [code, message] = [codeOf(error), messageOf(error)]
+  if (code === '23505') return new UniqueConflict(message)
+  if (NO_TLS.test(code)) return tlsFailure(error)
+  if (NO_PASSWORD.test(message))
+    return new StoreUnavailable(`PostgreSQL: ${message}`, { cause: { code: '28P01' } })
+  if (isPoolExhausted(error))
+    return new StoreUnavailable(`No connection to PostgreSQL was free for ${QUERY_TIMEOUT_MS / 1000} s.`)
   const why = NOT_WRITABLE[code]
-  if (why) return new StoreNotWritable(`PostgreSQL: ${(error as Error).message}`, why, { cause: error })
-  if (NO_CONNECTION.has(code) || UNAVAILABLE.test(code))
-    return new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+  if (why) return new StoreNotWritable(`PostgreSQL: ${message}`, why, { cause: error })
+  if (isConnectionLost(error) || UNAVAILABLE.test(code) || NO_SSL.test(message))
+    return new StoreUnavailable(`PostgreSQL: ${message}`, { cause: error })
   return error
+}
+
+function tlsFailure(error: Error): StoreUnavailable {
+  // Node's text after the semicolon is about its own options.
+  const why = `PostgreSQL: TLS failed, ${error.message.split(';')[0]}`
+  const isName = codeOf(error) === 'ERR_TLS_CERT_ALTNAME_INVALID'
+  const remedy = isName ? '' : '. A private authority is named by sslrootcert or NODE_EXTRA_CA_CERTS'
+  return new StoreUnavailable(why + remedy, { cause: error })
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeAuthority } from '../../../../test/certificates.ts'
-import { isFor, tlsOf } from './tls.ts'
+import { isFor, tlsAttempts } from './tls.ts'
 
 const authority = makeAuthority()
 
@@ -29,19 +29,23 @@ test.each<[readonly string[], string, string, boolean]>([
 
 test('a server name is sent for names, and not for addresses', () => {
   const verified = new URLSearchParams('sslmode=verify-full')
-  expect(tlsOf('db.example', verified)).toMatchObject({ servername: 'db.example', rejectUnauthorized: true })
+  const [named] = tlsAttempts('db.example', verified)
+  expect(named).toMatchObject({ servername: 'db.example', rejectUnauthorized: true })
   for (const address of ['127.0.0.1', '::1'])
-    expect(tlsOf(address, verified)).not.toHaveProperty('servername')
+    expect(tlsAttempts(address, verified)[0]).not.toHaveProperty('servername')
 })
 
-test.each<[string, unknown]>([
-  ['', false],
-  ['sslmode=disable', false],
-  ['sslmode=allow', 'allow'],
-  ['sslmode=prefer', 'prefer'],
-  ['sslmode=require', expect.objectContaining({ rejectUnauthorized: false })],
-  ['sslmode=require&sslrootcert=system', expect.objectContaining({ rejectUnauthorized: true })],
-  ['sslrootcert=system', expect.objectContaining({ rejectUnauthorized: true })],
-])('?%s means %o', (query, tls) => {
-  expect(tlsOf('db.example', new URLSearchParams(query))).toEqual(tls)
+const unchecked = expect.objectContaining({ rejectUnauthorized: false })
+const checked = expect.objectContaining({ rejectUnauthorized: true })
+
+test.each<[string, unknown[]]>([
+  ['', [false]],
+  ['sslmode=disable', [false]],
+  ['sslmode=allow', [false, unchecked]],
+  ['sslmode=prefer', [unchecked, false]],
+  ['sslmode=require', [unchecked]],
+  ['sslmode=require&sslrootcert=system', [checked]],
+  ['sslrootcert=system', [checked]],
+])('?%s connects with %o', (query, attempts) => {
+  expect(tlsAttempts('db.example', new URLSearchParams(query))).toEqual(attempts)
 })

@@ -4,24 +4,33 @@ import { isIP } from 'node:net'
 import type { ConnectionOptions, PeerCertificate } from 'node:tls'
 import { StartFailure } from '../../start-failure.ts'
 
-/** What the driver takes as `ssl`. The two words encrypt where the server can, and check nothing. */
-export type Tls = false | 'allow' | 'prefer' | ConnectionOptions
-
 const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type Mode = (typeof MODES)[number]
 
-/** The parameters of an address that say how to encrypt, named and understood as libpq does. Without any, nothing is encrypted. */
-export function tlsOf(host: string, parameters: URLSearchParams): Tls {
+/** What `pg` takes as `ssl`. */
+export type Tls = false | ConnectionOptions
+
+/**
+ * How to encrypt a connection, in the order of the attempts. The parameters of an address are named and understood as
+ * libpq does. Without any, nothing is encrypted.
+ */
+export function tlsAttempts(host: string, parameters: URLSearchParams): Tls[] {
   const mode = modeIn(parameters)
-  if (mode === 'disable') return false
-  if (mode === 'allow' || mode === 'prefer') return mode
-  const ca = authorityIn(parameters)
+  if (mode === 'disable') return [false]
+  const tls = tlsOptions(host, mode, parameters)
+  if (mode === 'allow') return [false, tls]
+  return mode === 'prefer' ? [tls, false] : [tls]
+}
+
+function tlsOptions(host: string, mode: Mode, parameters: URLSearchParams): ConnectionOptions {
+  const isUnchecked = mode === 'allow' || mode === 'prefer'
+  const ca = isUnchecked ? undefined : authorityIn(parameters)
   return {
     // RFC 6066 §3: an address is no server name.
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca && { ca }),
     // As in libpq, an authority that is named is checked.
-    rejectUnauthorized: mode !== 'require' || parameters.has('sslrootcert'),
+    rejectUnauthorized: !isUnchecked && (mode !== 'require' || parameters.has('sslrootcert')),
     checkServerIdentity: (_, certificate) =>
       mode === 'verify-full' ? identityProblem(host, certificate) : undefined,
   }

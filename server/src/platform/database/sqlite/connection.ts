@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
-import { SILENCE_MS } from '../deadline.ts'
+import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 import './thread.ts'
 import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
 
@@ -72,14 +72,14 @@ export class SqliteConnection {
    * What is not answered in time is given up, but not taken back: the thread will still do it, in its turn. So whoever
    * gives up within a transaction sends a rollback after it.
    */
-  send<T>(request: Unnumbered<ThreadRequest>, silenceMs = SILENCE_MS): Promise<T> {
+  send<T>(request: Unnumbered<ThreadRequest>, timeoutMs = QUERY_TIMEOUT_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
     if (this.#waiting.size >= UNANSWERED_MOST)
       return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
       const id = ++this.#lastId
-      const silent = () => reject(new StoreUnavailable(`SQLite did not answer within ${silenceMs / 1000} s.`))
-      this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, silenceMs) })
+      const silent = () => reject(new StoreUnavailable(`SQLite did not answer within ${timeoutMs / 1000} s.`))
+      this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, timeoutMs) })
       this.#worker.postMessage({ ...request, id })
     })
   }

@@ -8,7 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
+import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { QueryReply } from './thread.ts'
@@ -28,14 +28,14 @@ export const TURN_WITHIN_MS = 4_000
 
 class Connection implements DatabaseConnection {
   readonly #thread: SqliteConnection
-  readonly #silenceMs: number
+  readonly #timeoutMs: number
   inTransaction = false
   /** The first error since `begin`. On PostgreSQL it loses the transaction, so it does here, too. */
   lost: unknown
 
-  constructor(thread: SqliteConnection, silenceMs: number) {
+  constructor(thread: SqliteConnection, timeoutMs: number) {
     this.#thread = thread
-    this.#silenceMs = silenceMs
+    this.#timeoutMs = timeoutMs
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -49,13 +49,13 @@ class Connection implements DatabaseConnection {
   }
 
   begin(): Promise<void> {
-    return this.#thread.send({ kind: 'begin' }, this.#silenceMs)
+    return this.#thread.send({ kind: 'begin' }, this.#timeoutMs)
   }
 
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     const { columns, rows, changes } = await this.#thread.send<QueryReply>(
       { kind: 'query', sql, parameters: parameters.map(alone) as never },
-      this.#silenceMs,
+      this.#timeoutMs,
     )
     return { rows: rows.map((values) => named<Row>(columns, values)), numAffectedRows: BigInt(changes) }
   }
@@ -75,25 +75,25 @@ class TurnsElsewhere extends SqliteAdapter {
 
 interface DialectOptions {
   readonly mutex?: Mutex
-  readonly patient?: boolean
+  readonly noTimeout?: boolean
 }
 
 /** With a mutex it is the writer, whose transactions take turns; without one it is the reader. */
 class ThreadDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: Mutex | undefined
-  readonly #patient: boolean
+  readonly #noTimeout: boolean
 
-  constructor(thread: SqliteConnection, { mutex, patient = false }: DialectOptions) {
-    this.#connection = new Connection(thread, patient ? PATIENT_MS : SILENCE_MS)
+  constructor(thread: SqliteConnection, { mutex, noTimeout = false }: DialectOptions) {
+    this.#connection = new Connection(thread, noTimeout ? NO_TIMEOUT_MS : QUERY_TIMEOUT_MS)
     this.#mutex = mutex
-    this.#patient = patient
+    this.#noTimeout = noTimeout
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex?.acquire(this.#patient ? PATIENT_MS : TURN_WITHIN_MS)
+    await this.#mutex?.acquire(this.#noTimeout ? NO_TIMEOUT_MS : TURN_WITHIN_MS)
     return this.#connection
   }
 

@@ -90,26 +90,26 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['d'])
   })
 
-  test('wakes those in other processes that it can reach, once it has committed and never if it does not', async () => {
+  test('a commit notifies the other processes that the relay reaches, and a rollback does not', async () => {
     const sent: string[] = []
     const heard: string[] = []
     let fromOthers: (topic: string) => void = () => undefined
-    const wakes = {
+    const notifications = {
       send: (topic: string) => sent.push(topic),
-      onHeard: (hear: typeof fromOthers) => (fromOthers = hear),
+      onReceived: (hear: typeof fromOthers) => (fromOthers = hear),
     }
     const where = { url: undefined, pool: 1, folder: temporaryFolder() }
-    const db = await openDatabase({ clock: systemClock, wakes }, where)
+    const db = await openDatabase({ clock: systemClock, notifications }, where)
     cleanUps.push(() => db.close())
-    db.onWake('a', () => heard.push('a'))
+    db.subscribe('a', () => heard.push('a'))
     await db.transaction(async (tx) => {
-      await tx.wake('a')
-      await tx.wake('b')
+      await tx.notify('a')
+      await tx.notify('b')
       expect(sent).toEqual([])
     })
     expect([sent, heard]).toEqual([['a', 'b'], ['a']])
     const failing = db.transaction(async (tx) => {
-      await tx.wake('c')
+      await tx.notify('c')
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')

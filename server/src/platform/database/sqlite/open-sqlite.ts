@@ -6,7 +6,7 @@ import { relative } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
-import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
+import type { NotificationRelay, Reader, SqliteDatabase, Transaction } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { SqliteConnection } from './connection.ts'
@@ -64,7 +64,7 @@ async function openConnections(
 /** While it is open the log cannot begin anew, so it grows by what is written meanwhile. */
 async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T>): Promise<T> {
   const connection = await SqliteConnection.open({ file, readOnly: true })
-  const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { patient: true }) })
+  const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { noTimeout: true }) })
   try {
     await sql`begin`.execute(kysely)
     // A transaction begins with what its first query sees.
@@ -77,7 +77,7 @@ async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T
 
 interface Deps {
   readonly clock: Clock
-  readonly wakes?: WakeRelay | undefined
+  readonly notifications?: NotificationRelay | undefined
 }
 
 interface Where {
@@ -85,7 +85,10 @@ interface Where {
   readonly inspect?: boolean | undefined
 }
 
-export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): Promise<SqliteDatabase> {
+export async function openSqlite(
+  { clock, notifications: relay }: Deps,
+  where: Where,
+): Promise<SqliteDatabase> {
   if (!where.inspect) makeFolder(where.folder)
   refuseEmptied(where.folder)
   const file = sqliteFile(where.folder)
@@ -93,10 +96,12 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
   const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
   const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
-  const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
+  const writingWithoutTimeout = new Kysely<never>({
+    dialect: sqliteDialect(writer, { mutex, noTimeout: true }),
+  })
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
-  const wakes = new EventEmitter().setMaxListeners(0)
-  relay?.onHeard((topic) => wakes.emit(topic))
+  const topics = new EventEmitter().setMaxListeners(0)
+  relay?.onReceived((topic) => topics.emit(topic))
   const now = async () => clock.now()
 
   return {
@@ -105,22 +110,24 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
     read: () => reading as never,
     now,
     async transaction(work, options) {
-      const woken = new Set<string>()
+      const notified = new Set<string>()
       await checkpointer.keepPace()
-      const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
-        const tx = {
-          read: () => kysely,
-          write: () => kysely,
-          lock: (query: unknown) => query,
-          claim: (query: unknown) => query,
-          now,
-          wake: async (topic: string) => void woken.add(topic),
-        }
-        return work(tx as never as Transaction)
-      })
+      const result = await (options?.noTimeout ? writingWithoutTimeout : writing)
+        .transaction()
+        .execute((kysely) => {
+          const tx = {
+            read: () => kysely,
+            write: () => kysely,
+            lock: (query: unknown) => query,
+            claim: (query: unknown) => query,
+            now,
+            notify: async (topic: string) => void notified.add(topic),
+          }
+          return work(tx as never as Transaction)
+        })
       checkpointer.noteCommit()
-      for (const topic of woken) {
-        wakes.emit(topic)
+      for (const topic of notified) {
+        topics.emit(topic)
         relay?.send(topic)
       }
       return result
@@ -137,9 +144,9 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
         checkpointer.noteCommit()
       }
     },
-    onWake(topic, heard) {
-      wakes.on(topic, heard)
-      return () => void wakes.off(topic, heard)
+    subscribe(topic, listener) {
+      topics.on(topic, listener)
+      return () => void topics.off(topic, listener)
     },
     async close() {
       // Waits for the transaction under way, but not for ever; what comes after fails.

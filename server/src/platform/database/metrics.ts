@@ -1,8 +1,8 @@
 import type { Metrics } from '../metrics.ts'
 import { type Database, StoreUnavailable } from './database.ts'
 
-/** The same database, which counts and times what it is asked to do. */
-export function measured<D extends Database>(
+/** Wraps a database to count and time its transactions and batches. */
+export function withMetrics<D extends Database>(
   db: D,
   metrics: Metrics,
   onUnavailable: (error: StoreUnavailable) => void = () => undefined,
@@ -39,5 +39,9 @@ export function measured<D extends Database>(
       transaction,
       runProgram: (module, input) => timed('batch', () => db.runProgram(module, input)),
     }
-  return { ...db, transaction, runSql: (work, options) => timed('batch', () => db.runSql(work, options)) }
+  return {
+    ...db,
+    transaction,
+    withConnection: (work, options) => timed('batch', () => db.withConnection(work, options)),
+  }
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
-import { type Database, onPage, type Span, withinTimes } from './index.ts'
+import { type Database, type KeysetRange, onPage, withinTimes } from './index.ts'
 
 interface Tables {
   notes: { id: string; at: number }
@@ -24,12 +24,12 @@ eachEngine((engine) => {
     })
     return db
   }
-  const pageOf = (db: Database, span: Span, most: number) =>
+  const pageOf = (db: Database, range: KeysetRange, most: number) =>
     db
       .read<Tables>()
       .selectFrom('notes')
       .selectAll()
-      .where(onPage(span, ORDER))
+      .where(onPage(range, ORDER))
       .orderBy('at', 'desc')
       .orderBy('id', 'desc')
       .limit(most)
@@ -42,7 +42,7 @@ eachEngine((engine) => {
   ])('pages by cursor show everything of $span once, and nothing else', async ({ span, times }) => {
     const db = await openNotes()
     const seen: string[] = []
-    let before: Span['before']
+    let before: KeysetRange['before']
     for (;;) {
       const rows = await pageOf(db, { ...span, before }, 4).execute()
       if (rows.length === 0) break
@@ -62,7 +62,7 @@ eachEngine((engine) => {
     expect(counted.length).toBe(seen.length)
   })
 
-  test('a cursor behind the later time is no way around it', async () => {
+  test('a cursor after the later time does not extend the range', async () => {
     const db = await openNotes()
     const [first] = await pageOf(db, { to: 3, before: { at: 15, id: 'n45' } }, 1).execute()
     expect(first).toEqual({ id: 'n8', at: 2 })

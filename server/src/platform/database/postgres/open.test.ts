@@ -7,6 +7,7 @@ import { systemClock } from '../../clock.ts'
 import {
   openDatabase,
   type PostgresDatabase,
+  type Reader,
   StoreUnavailable,
   type Transaction,
   UniqueConflict,
@@ -42,7 +43,7 @@ describe('a PostgreSQL of our own', () => {
       idsIn: () => idsIn(db),
       now: () => db.now(),
       tx: () => db.transaction((tx) => insert(tx, 'x')),
-      sql: () => db.runSql((q) => q.send('select 1')),
+      sql: () => db.withConnection((q) => q.query('select 1')),
     }
     for (const [name, call] of Object.entries(calls)) {
       const began = performance.now()
@@ -55,17 +56,20 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toEqual(['before', 'later'])
   })
 
-  test('whose table gets a column under prepared statements, as by a newer program, goes on', async () => {
+  test('whose table gets a column under prepared statements, as by a newer program, serves every connection', async () => {
     const db = await openThings()
-    const all = () =>
-      db.transaction((tx) =>
-        tx.write<{ things: { id: string } }>().selectFrom('things').selectAll().execute(),
-      )
+    const all = (reader: Reader) => reader.read<{ things: { id: string } }>().selectFrom('things').selectAll()
+    const everywhere = (read: () => Promise<unknown>) => Promise.all([read(), read(), read()])
+    const inTransaction = () => db.transaction((tx) => all(tx).where('id', '>', '').execute())
+    const alone = () => all(db).execute()
     await db.transaction((tx) => insert(tx, 'one'))
-    await all()
-    await db.runSql((q) => q.send(`alter table things add column news text default 'new'`))
-    onTestFinished(() => db.runSql((q) => q.send('alter table things drop column news')) as never)
-    expect(await all()).toEqual([expect.objectContaining({ id: 'one', news: 'new' })])
+    await everywhere(inTransaction)
+    await everywhere(alone)
+    await db.withConnection((q) => q.query(`alter table things add column news text default 'new'`))
+    onTestFinished(() => db.withConnection((q) => q.query('alter table things drop column news')) as never)
+    const found = [expect.objectContaining({ id: 'one', news: 'new' })]
+    expect(await everywhere(alone)).toEqual([found, found, found])
+    expect(await everywhere(inTransaction)).toEqual([found, found, found])
   })
 
   test('that dies under many open transactions loses them all and nothing else', async () => {
@@ -96,13 +100,13 @@ describe('a PostgreSQL of our own', () => {
 
   test('that dies under a batch on a lent connection fails the batch, and the connection is not used again', async () => {
     const db = await openThings()
-    const dying = db.runSql(async (connection) => {
-      await connection.send('begin')
+    const dying = db.withConnection(async (connection) => {
+      await connection.query('begin')
       // Its failure may come before the kill has returned: it is caught from the beginning.
-      const sent = connection.send('select pg_sleep(4)').catch(() => undefined)
+      const sent = connection.query('select pg_sleep(4)').catch(() => undefined)
       await server.kill()
       await sent
-      await connection.send('commit')
+      await connection.query('commit')
     })
     await expect(dying).rejects.toThrow(StoreUnavailable)
     await server.start()
@@ -111,22 +115,22 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toHaveLength(6)
   })
 
-  test('that was away is heard again: listeners are woken at its return and by what happens after', async () => {
+  test('that restarts notifies its subscribers at its return and of what happens after', async () => {
     const db = await openThings()
     let heard = 0
-    db.onWake('topic', () => heard++)
+    db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await server.restart()
     await expect.poll(() => heard).toBeGreaterThan(1)
     const before = heard
-    await vi.waitFor(() => db.transaction((tx) => tx.wake('topic')), { timeout: 30_000 })
+    await vi.waitFor(() => db.transaction((tx) => tx.notify('topic')), { timeout: 30_000 })
     await expect.poll(() => heard).toBeGreaterThan(before)
   })
 
-  test('that was away for a while is heard again', async () => {
+  test('that was away for a while notifies its subscribers at its return', async () => {
     const db = await openThings()
     let heard = 0
-    db.onWake('topic', () => heard++)
+    db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await server.stop()
     // Some tries to reconnect must have failed; they are not visible from here.
@@ -160,60 +164,61 @@ describe('PostgreSQL', () => {
   const openThings = async () => {
     const db = await prepareThings(await open(url()))
     onTestFinished(
-      async () => void (await db.runSql((q) => q.send('drop table things, jeton_migrations, jeton_store'))),
+      async () =>
+        void (await db.withConnection((q) => q.query('drop table things, jeton_migrations, jeton_store'))),
     )
     return db
   }
 
-  test('wakes the listeners of other databases on the same store', async () => {
+  test('a commit notifies the subscribers of other processes on the same store', async () => {
     const [one, other] = [await open(url()), await open(url())]
     let heard = 0
-    other.onWake('across', () => heard++)
+    other.subscribe('across', () => heard++)
     await expect.poll(() => heard).toBe(1)
-    await one.transaction((tx) => tx.wake('across'))
+    await one.transaction((tx) => tx.notify('across'))
     await expect.poll(() => heard).toBe(2)
   })
 
   test('what is asked without parameters is planned once, and several statements in one text still go', async () => {
     const db = await open(inject('postgresUrl'))
-    const asked = await db.runSql(async (connection) => {
-      for (let i = 0; i < 3; i++) await connection.send('select 1 as n')
-      await connection.send('begin; commit')
-      return connection.send(
+    const asked = await db.withConnection(async (connection) => {
+      for (let i = 0; i < 3; i++) await connection.query('select 1 as n')
+      await connection.query('begin; commit')
+      return connection.query(
         `select count(*) as n from pg_prepared_statements where statement = 'select 1 as n'`,
       )
     })
     expect(asked).toEqual([{ n: 1 }])
   })
 
-  test('runSql lends a connection, with bigint as numbers and errors in our words', async () => {
+  test('withConnection gives bigint as numbers and translates errors', async () => {
     const db = await open(url())
-    expect(await db.runSql((q) => q.send('select 9007199254740991::bigint as n, count(*) as c'))).toEqual([
-      { n: Number.MAX_SAFE_INTEGER, c: 1 },
-    ])
-    const twice = db.runSql(async (connection) => {
+    expect(
+      await db.withConnection((q) => q.query('select 9007199254740991::bigint as n, count(*) as c')),
+    ).toEqual([{ n: Number.MAX_SAFE_INTEGER, c: 1 }])
+    const twice = db.withConnection(async (connection) => {
       // All at once, as a batch is sent: the commit after a failure is a rollback.
       const sent = [
         'begin',
         'create temporary table once (id int primary key)',
         'insert into once values (1), (1)',
         'commit',
-      ].map((text) => connection.send(text))
+      ].map((text) => connection.query(text))
       const settled = await Promise.allSettled(sent)
       for (const one of settled) if (one.status === 'rejected') throw one.reason
     })
     await expect(twice).rejects.toThrow(UniqueConflict)
-    await expect(db.runSql((q) => q.send('select 1/0'))).rejects.toThrow('division by zero')
+    await expect(db.withConnection((q) => q.query('select 1/0'))).rejects.toThrow('division by zero')
     await db.close()
-    await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
+    await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
   })
 
   test('what shares a connection runs in turn, and goes on with another where it was cut', async () => {
     const db = await open(url())
     const run = (...texts: string[]) =>
-      db.runSql((q) => Promise.allSettled(texts.map((text) => q.send(text))), { shared: true })
+      db.withConnection((q) => Promise.allSettled(texts.map((text) => q.query(text))), { shared: true })
     const pid = async () =>
-      (await db.runSql((q) => q.send('select pg_backend_pid() as pid'), { shared: true }))[0]!.pid
+      (await db.withConnection((q) => q.query('select pg_backend_pid() as pid'), { shared: true }))[0]!.pid
     await run('create table taken (id int primary key)')
     const [pids, failed, well] = await Promise.all([
       Promise.all([pid(), pid(), pid()]),
@@ -234,24 +239,60 @@ describe('PostgreSQL', () => {
     await expect(pid()).rejects.toThrow(StoreUnavailable)
   })
 
-  test('who comes while one on the shared connection waits goes by another', async () => {
+  test('a statement that a lost transaction was the first to send can be used by the next one', async () => {
     const db = await open(url())
-    const run = (text: string) => db.runSql((q) => q.send(text), { shared: true })
-    let isOver = false
-    const stuck = run('select pg_sleep(2)').then(() => (isOver = true))
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    await run('select 1')
-    expect(isOver).toBe(false)
+    const run = (...queries: [text: string, ...parameters: unknown[]][]) =>
+      db.withConnection((q) => Promise.allSettled(queries.map(([text, ...rest]) => q.query(text, rest))), {
+        shared: true,
+      })
+    const [lost, kept] = await Promise.all([
+      run(['begin'], ['select 1/0'], ['select $1::int as n', 1], ['commit']),
+      run(['begin'], ['select $1::int as n', 2], ['commit']),
+    ])
+    expect(lost.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(kept[1]).toMatchObject({ status: 'fulfilled', value: [{ n: 2 }] })
+  })
+
+  test('closing waits for what runs on the shared connection, and refuses what comes later', async () => {
+    const db = await open(url())
+    const run = (text: string) => db.withConnection((q) => q.query(text), { shared: true })
+    const running = run('select 1 as done from pg_sleep(1)')
+    const isRunning = `select 1 as one from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)'`
+    await expect.poll(() => db.withConnection((q) => q.query(isRunning))).toEqual([{ one: 1 }])
     const closing = db.close()
     await expect(run('select 1')).rejects.toThrow(StoreUnavailable)
-    await Promise.all([stuck, closing])
-    expect(isOver).toBe(true)
+    await closing
+    expect(await running).toEqual([{ done: 1 }])
+  })
+
+  test('a caller that finds every connection in use is refused within seconds, and nobody else is', async () => {
+    const db = await open(url(), 1)
+    const began = performance.now()
+    const held = gate()
+    const holding = db.withConnection(() => held.opened)
+    await expect(db.now()).rejects.toThrow('No connection to PostgreSQL was free for 7 s.')
+    expect(performance.now() - began).toBeLessThan(SECONDS)
+    held.open()
+    await holding
+    expect(await db.withConnection((q) => q.query('select 1 as one'))).toEqual([{ one: 1 }])
+  })
+
+  test('a connection with more prepared statements than it should keep is replaced', async () => {
+    const db = await open(url(), 1)
+    const pid = async () =>
+      (await db.withConnection((q) => q.query('select pg_backend_pid() as pid')))[0]!.pid
+    const first = await pid()
+    expect(await pid()).toBe(first)
+    await db.withConnection(async (q) => {
+      for (let i = 0; i < 1_000; i++) await q.query(`select ${i}`)
+    })
+    await vi.waitFor(async () => expect(await pid()).not.toBe(first))
   })
 
   test('a statement that takes too long is given up as unavailable', async () => {
     const db = await open(url())
     const began = performance.now()
-    await expect(db.runSql((q) => q.send('select pg_sleep(60)'))).rejects.toThrow(StoreUnavailable)
+    await expect(db.withConnection((q) => q.query('select pg_sleep(60)'))).rejects.toThrow(StoreUnavailable)
     expect(performance.now() - began).toBeLessThan(SECONDS)
   })
 
@@ -262,7 +303,7 @@ describe('PostgreSQL', () => {
         await sql`set local statement_timeout = 0`.execute(tx.write())
         return (await sql`select 1 as done from pg_sleep(7.5)`.execute(tx.write())).rows
       },
-      { patient: true },
+      { noTimeout: true },
     )
     expect(await slow).toEqual([{ done: 1 }])
   })
@@ -296,26 +337,26 @@ describe('PostgreSQL', () => {
       })
     await Promise.all([lockBoth('a', 'b', 0), lockBoth('b', 'a', 1)])
     expect(runs).toBe(3)
-    const rows = await db.runSql((q) => q.send('select n from things'))
+    const rows = await db.withConnection((q) => q.query('select n from things'))
     expect(rows.map((row) => row.n)).toEqual([2, 2])
   })
 
   test('a database that is taken away while it serves is an outage, not a bug, and its return is noticed', async () => {
     const admin = await open(url())
-    const asAdmin = (text: string) => admin.runSql((q) => q.send(text))
+    const asAdmin = (text: string) => admin.withConnection((q) => q.query(text))
     await asAdmin('create database fleeting')
     const db = await open(new URL('/fleeting', url()).href)
     await asAdmin('drop database fleeting with (force)')
     // The first may find its connection cut; the next ones find that there is no such database.
     for (let i = 0; i < 4; i++)
-      await expect(db.runSql((q) => q.send('select 1'))).rejects.toThrow(StoreUnavailable)
+      await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
     await asAdmin('create database fleeting')
-    expect(await db.runSql((q) => q.send('select 1 as one'))).toEqual([{ one: 1 }])
+    expect(await db.withConnection((q) => q.query('select 1 as one'))).toEqual([{ one: 1 }])
     await db.close()
     await asAdmin('drop database fleeting with (force)')
   })
 
-  test('what an operator can mend is said: no such database', async () => {
+  test('a start without the database says that it does not exist', async () => {
     const missing = openDatabase(
       { clock: systemClock },
       { url: new URL('/missing', url()).href, pool: 2, folder: '' },

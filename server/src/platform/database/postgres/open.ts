@@ -1,0 +1,130 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
+import type { QueryResult } from 'pg'
+import type { PostgresDatabase, Reader, SqlConnection, Transaction } from '../database.ts'
+import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
+import { isWorthRepeating } from './errors.ts'
+import { Hosts } from './hosts.ts'
+import { CHANNEL, Notifications } from './notifications.ts'
+import type { Connection } from './prepared-statements.ts'
+import { PrimaryPool } from './primary-pool.ts'
+
+const RETRIES = 3
+/** Closing waits no longer than this for transactions in progress: supervisors kill after ten seconds. */
+const CLOSE_WITHIN_MS = 5_000
+
+/** `db1:5432,db2:5432/jeton`, without user and password. */
+const hostsOf = (url: string): string => url.replace(/^postgres(ql)?:\/\/([^/]*@)?/, '').replace(/\?.*$/, '')
+
+/** A connection for Kysely. It fails the commit of a lost transaction with the error that lost it. */
+class KyselyClient {
+  readonly #connection: Connection
+  #cause: unknown
+  #isDiscarded = false
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  async query(
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<Pick<QueryResult, 'command' | 'rowCount' | 'rows'>> {
+    try {
+      const result = await this.#connection.query(text, parameters)
+      // PostgreSQL answers the commit of a failed transaction with a rollback.
+      if (text === 'commit' && result.command === 'ROLLBACK') throw this.#cause
+      return result
+    } catch (error) {
+      this.#cause ??= error
+      if (text !== 'rollback') throw error
+      // The server has rolled back, or will. This error must not hide the one before it.
+      this.#isDiscarded = true
+      return { command: 'ROLLBACK', rowCount: 0, rows: [] }
+    }
+  }
+
+  release(): void {
+    this.#connection.release(this.#isDiscarded)
+  }
+}
+
+const kyselyOn = (pool: PrimaryPool, timeoutMs: number): Kysely<never> =>
+  new Kysely<never>({
+    dialect: new PostgresDialect({
+      pool: {
+        connect: async () => new KyselyClient(await pool.acquire(timeoutMs)) as unknown as PostgresPoolClient,
+        end: async () => undefined,
+        options: {},
+      },
+    }),
+  })
+
+async function storeTime(kysely: Kysely<never>): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select jeton_now() as now`.execute(kysely)
+  return rows[0]!.now
+}
+
+function transactionOn(kysely: Kysely<never>): Transaction {
+  return {
+    read: () => kysely,
+    write: () => kysely,
+    lock: (query: { forUpdate(): unknown }) => query.forUpdate(),
+    claim: (query: { forUpdate(): { skipLocked(): unknown } }) => query.forUpdate().skipLocked(),
+    now: () => storeTime(kysely),
+    notify: async (topic: string) => void (await sql`select pg_notify(${CHANNEL}, ${topic})`.execute(kysely)),
+  } as never as Transaction
+}
+
+async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => Promise<T>): Promise<T> {
+  await sql`begin isolation level repeatable read read only`.execute(kysely)
+  try {
+    for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      await sql`set local ${sql.ref(timeout)} = 0`.execute(kysely)
+    return await work({ read: () => kysely as never })
+  } finally {
+    await sql`rollback`.execute(kysely)
+  }
+}
+
+/** Runs the work again after a deadlock: nothing of it was kept. */
+async function runTransaction<T>(
+  kysely: Kysely<never>,
+  work: (tx: Transaction) => Promise<T>,
+  retries = RETRIES,
+): Promise<T> {
+  try {
+    return await kysely.transaction().execute((tx) => work(transactionOn(tx as never)))
+  } catch (error) {
+    if (retries > 0 && isWorthRepeating(error)) return runTransaction(kysely, work, retries - 1)
+    throw error
+  }
+}
+
+const sqlOn = (connection: Connection): SqlConnection => ({
+  query: async (text, parameters) => (await connection.query(text, parameters)).rows as never,
+})
+
+export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
+  const hosts = new Hosts(url)
+  const pool = new PrimaryPool(hosts, poolSize)
+  const notifications = new Notifications(hosts)
+  const kysely = kyselyOn(pool, QUERY_TIMEOUT_MS)
+  const withoutTimeout = kyselyOn(pool, NO_TIMEOUT_MS)
+  return {
+    engine: 'postgres',
+    label: `PostgreSQL ${hostsOf(url)}`,
+    read: () => kysely as never,
+    now: () => storeTime(kysely),
+    transaction: (work, options) => runTransaction(options?.noTimeout ? withoutTimeout : kysely, work),
+    snapshot: (work) => withoutTimeout.connection().execute((one) => readSnapshot(one as never, work)),
+    withConnection(work, options) {
+      const run = (connection: Connection) => work(sqlOn(connection))
+      return options?.shared ? pool.useShared(run) : pool.use(run)
+    },
+    subscribe: (topic, listener) => notifications.subscribe(topic, listener),
+    async close() {
+      notifications.close()
+      await pool.close(CLOSE_WITHIN_MS)
+    },
+  }
+}

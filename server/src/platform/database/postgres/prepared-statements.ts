@@ -1,0 +1,118 @@
+import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import { isConnectionLost, isOutdatedPlan, toStoreError } from './errors.ts'
+
+/** Far more than the different statements of the program; batches of every length add the rest. */
+const MAX_STATEMENTS = 1_000
+
+/** Counts how often the tables have changed under prepared statements. The clients of a pool share it. */
+export interface SchemaChanges {
+  count: number
+}
+
+/** Statements without parameters use the simple protocol, which allows several in one text. Reads are worth a plan. */
+const isWorthPreparing = (text: string, parameters: readonly unknown[]): boolean =>
+  parameters.length > 0 || text.startsWith('select ')
+
+/** Names the statements of one client, so that the server parses and plans each of them once. */
+export class PreparedStatements {
+  /** Without a name while the first use is in flight. */
+  readonly #names = new Map<string, string | undefined>()
+  readonly #changes: SchemaChanges
+  readonly #madeAfter: number
+  #count = 0
+
+  constructor(changes: SchemaChanges) {
+    this.#changes = changes
+    this.#madeAfter = changes.count
+  }
+
+  /** Whether the client has too many statements or outdated ones. Only closing it removes them from the server. */
+  get isExpired(): boolean {
+    return this.#madeAfter !== this.#changes.count || this.#names.size >= MAX_STATEMENTS
+  }
+
+  /**
+   * Runs `send` with a name, or without one. The statements behind a first use must not rely on its name: in a lost
+   * transaction the server refuses to parse it.
+   */
+  async run<T>(text: string, send: (name?: string) => Promise<T>): Promise<T> {
+    const known = this.#names.get(text)
+    if (this.isExpired || (known === undefined && this.#names.has(text))) return send()
+    if (known !== undefined) return send(known)
+    const name = `jeton_${++this.#count}`
+    this.#names.set(text, undefined)
+    try {
+      const result = await send(name)
+      this.#names.set(text, name)
+      return result
+    } catch (error) {
+      this.#names.delete(text)
+      throw error
+    }
+  }
+
+  /** Expires all clients of the pool, unless that has happened since this one connected. */
+  noteOutdatedPlan(): void {
+    if (this.#madeAfter === this.#changes.count) this.#changes.count++
+  }
+}
+
+/** A pooled connection between its acquisition and its release. */
+export class Connection {
+  readonly #client: PoolClient
+  readonly #statements: PreparedStatements
+  readonly #timeoutMs: number
+  #isLost = false
+
+  constructor(client: PoolClient, statements: PreparedStatements, timeoutMs: number) {
+    this.#client = client
+    this.#statements = statements
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Whether it must be closed instead of being used again. */
+  get isExpired(): boolean {
+    return this.#isLost || this.#statements.isExpired
+  }
+
+  async query<Row extends QueryResultRow>(
+    text: string,
+    parameters: readonly unknown[] = [],
+  ): Promise<QueryResult<Row>> {
+    try {
+      return await this.#prepareAndSend<Row>(text, parameters)
+    } catch (error) {
+      if (!isOutdatedPlan(error)) throw this.#failed(error)
+      this.#statements.noteOutdatedPlan()
+      // The transaction is lost and must be repeated as a whole; a single statement can be repeated here.
+      if (this.#client.getTransactionStatus() !== 'I') throw error
+      return this.#send<Row>(text, parameters).catch((again) => Promise.reject(this.#failed(again)))
+    }
+  }
+
+  release(isDiscarded = false): void {
+    this.#client.release(isDiscarded || this.isExpired)
+  }
+
+  #prepareAndSend<Row extends QueryResultRow>(
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<QueryResult<Row>> {
+    if (!isWorthPreparing(text, parameters)) return this.#send(text, parameters)
+    return this.#statements.run(text, (name) => this.#send(text, parameters, name))
+  }
+
+  #send<Row extends QueryResultRow>(
+    text: string,
+    parameters: readonly unknown[],
+    name?: string,
+  ): Promise<QueryResult<Row>> {
+    const config = { text, name, values: parameters as unknown[], query_timeout: this.#timeoutMs }
+    return this.#client.query<Row>(config as QueryConfig)
+  }
+
+  #failed(error: unknown): unknown {
+    if (isConnectionLost(error)) this.#isLost = true
+    return toStoreError(error)
+  }
+}

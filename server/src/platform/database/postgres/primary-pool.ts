@@ -1,0 +1,125 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client, type ClientConfig, Pool, type PoolClient, TypeOverrides, types } from 'pg'
+import { StoreUnavailable } from '../database.ts'
+import { QUERY_TIMEOUT_MS } from '../deadline.ts'
+import { toStoreError } from './errors.ts'
+import type { Host, Hosts } from './hosts.ts'
+import { Connection, PreparedStatements } from './prepared-statements.ts'
+
+/** The server gives up a statement after this long, and says so. */
+const STATEMENT_TIMEOUT_MS = 5_000
+const MAX_CONNECT_MS = 4_000
+
+/** Epoch milliseconds and counts fit a double. As strings, the default, they would compare wrongly without an error. */
+const parsers = new TypeOverrides()
+parsers.setTypeParser(types.builtins.INT8, Number)
+
+/** All hosts together are tried within the time that callers wait for a connection. */
+const connectTimeoutMs = (hosts: number): number => Math.min(MAX_CONNECT_MS, QUERY_TIMEOUT_MS / (hosts + 0.5))
+
+const configOf = (host: Host, hosts: number): ClientConfig => ({
+  ...host,
+  sslnegotiation: 'postgres',
+  application_name: 'jeton',
+  pipeline: true,
+  types: parsers,
+  connectionTimeoutMillis: connectTimeoutMs(hosts),
+  query_timeout: QUERY_TIMEOUT_MS,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  lock_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS * 2,
+})
+
+/** Clients of the host that is current when they are made. */
+export const clientFor = (hosts: Hosts) =>
+  class extends Client {
+    constructor() {
+      super(configOf(hosts.current, hosts.all.length))
+      // The queries in flight fail with the same error; without a listener it would end the process.
+      this.on('error', () => undefined)
+    }
+  }
+
+/** Refuses a standby, also for reading: it may be behind, and would call a revoked token active. */
+export async function requirePrimary(client: Pick<Client, 'query' | 'host' | 'port'>): Promise<void> {
+  const { rows } = await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
+  if (rows[0]!.is_standby)
+    throw new StoreUnavailable(`PostgreSQL: ${client.host}:${client.port} is a standby`)
+}
+
+const closed = () => new StoreUnavailable('The database is closed.')
+
+interface SharedUse {
+  readonly acquiring: Promise<Connection>
+  users: number
+}
+
+/** Connections to the primary: a bounded number, each used by one caller at a time, and one that callers can share. */
+export class PrimaryPool {
+  readonly #hosts: Hosts
+  readonly #pool: Pool
+  readonly #statements = new WeakMap<PoolClient, PreparedStatements>()
+  #shared: SharedUse | undefined
+
+  constructor(hosts: Hosts, size: number) {
+    this.#hosts = hosts
+    this.#pool = new Pool({
+      Client: clientFor(hosts),
+      max: size,
+      connectionTimeoutMillis: QUERY_TIMEOUT_MS,
+      idleTimeoutMillis: 0,
+      onConnect: requirePrimary as never,
+    })
+    const changes = { count: 0 }
+    this.#pool.on('connect', (client) => void this.#statements.set(client, new PreparedStatements(changes)))
+    // An idle connection that was cut: the pool has already removed it.
+    this.#pool.on('error', () => undefined)
+  }
+
+  async acquire(timeoutMs = QUERY_TIMEOUT_MS): Promise<Connection> {
+    if (this.#pool.ending) throw closed()
+    const client = await this.#hosts
+      .connect(() => this.#pool.connect())
+      .catch((error) => Promise.reject(toStoreError(error)))
+    return new Connection(client, this.#statements.get(client)!, timeoutMs)
+  }
+
+  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire()
+    try {
+      return await work(connection)
+    } finally {
+      connection.release()
+    }
+  }
+
+  /**
+   * Lends one connection to all callers that are here at the same time. Each of them sends a transaction as a whole, so
+   * the server goes from one to the next without waiting for us.
+   */
+  async useShared<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (this.#pool.ending) throw closed()
+    this.#shared ??= { acquiring: this.acquire(), users: 0 }
+    const shared = this.#shared
+    shared.users++
+    let connection: Connection | undefined
+    try {
+      connection = await shared.acquiring
+      return await work(connection)
+    } finally {
+      shared.users--
+      const isOver = shared.users === 0 || connection === undefined || connection.isExpired
+      if (isOver && this.#shared === shared) this.#shared = undefined
+      if (shared.users === 0) connection?.release()
+    }
+  }
+
+  /** Waits for the connections in use, but not longer than given. */
+  async close(withinMs: number): Promise<void> {
+    if (this.#pool.ending) return
+    const deadline = new AbortController()
+    const waiting = wait(withinMs, undefined, { signal: deadline.signal }).catch(() => undefined)
+    await Promise.race([this.#pool.end(), waiting])
+    deadline.abort()
+  }
+}
