@@ -1,4 +1,4 @@
-import type { ProgramContext } from '../../platform/database/index.ts'
+import type { WriterContext } from '../../platform/database/index.ts'
 import type { DeliveryRow, PublicationRow } from './delivery.ts'
 
 /** The key of a row in the outbox, and the id of its event, which is null where the event was deleted. */
@@ -31,7 +31,7 @@ const INSERT_PUBLICATION = insertInto('publications', PUBLICATION)
 const DELETE = 'delete from waiting_events where created_at = ? and project_id = ? and event_id = ?'
 
 /** Runs inside the writer's thread, in a transaction of its own. Returns the events that this process relayed. */
-export function run({ prepare }: Pick<ProgramContext, 'prepare'>, input: RelayInput): string[] {
+export function run({ prepare }: Pick<WriterContext, 'prepare'>, input: RelayInput): string[] {
   const remove = prepare(DELETE)
   const relayed = new Set<string>()
   for (const { outbox_created_at, outbox_project_id, outbox_event_id } of input.rows) {

@@ -114,7 +114,7 @@ eachEngine((engine) => {
       }) as never
     const fragile: Database =
       db.engine === 'sqlite'
-        ? { ...db, runProgram: breakable(db.runProgram) }
+        ? { ...db, runInWriter: breakable(db.runInWriter) }
         : { ...db, runSql: breakable(db.runSql), transaction: breakable(db.transaction as never) }
     return { fragile, setBroken: (broken: boolean) => (isBroken = broken) }
   }

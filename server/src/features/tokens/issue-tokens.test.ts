@@ -56,7 +56,9 @@ function watched(db: Database) {
       return seen.failWith ? Promise.reject(seen.failWith) : run(...parameters)
     }) as Run
   const db_ =
-    db.engine === 'sqlite' ? { ...db, runProgram: watch(db.runProgram) } : { ...db, runSql: watch(db.runSql) }
+    db.engine === 'sqlite'
+      ? { ...db, runInWriter: watch(db.runInWriter) }
+      : { ...db, runSql: watch(db.runSql) }
   return { db: db_ as Database, seen }
 }
 

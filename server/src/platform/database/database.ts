@@ -61,8 +61,11 @@ export interface WakeRelay {
 
 export interface SqliteDatabase extends Engine {
   readonly engine: 'sqlite'
-  /** Runs the exported `run` of a module inside the writer's thread, in a transaction of its own: one message there and back. */
-  runProgram<Input, Output>(module: URL, input: Input): Promise<Output>
+  /**
+   * Runs a writer-thread procedure, the exported `run` of a module, in a transaction of its own: one message each way, so
+   * that the thread never waits for the event loop between two statements.
+   */
+  runInWriter<Input, Output>(module: URL, input: Input): Promise<Output>
 }
 
 /** A connection of PostgreSQL, for the one batch that the query builder would slow down. */

@@ -1,6 +1,6 @@
 /**
  * The seam between the stores and two engines. What differs between SQLite and PostgreSQL is known here and nowhere
- * else, but for the batches that are a program per engine: issuing tokens, fanning out, sending.
+ * else, except for the batches that have one procedure per engine: issuing tokens, fanning out, sending.
  */
 export { COUNT_TO, countUpTo } from './count.ts'
 export type {
@@ -26,8 +26,8 @@ export {
 export { openDatabase } from './open-database.ts'
 export { BY_KEY, byKey } from './postgres/by-key.ts'
 export { behind, onPage, type Span, unindexed, withinTimes } from './span.ts'
-export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
-export type { ProgramContext } from './sqlite/thread.ts'
+export { sqliteFile, sqliteFileState } from './sqlite/open.ts'
+export type { WriterContext } from './sqlite/worker-thread.ts'
 export {
   type Column,
   dropTables,

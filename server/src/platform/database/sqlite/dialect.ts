@@ -10,27 +10,27 @@ import {
 } from 'kysely'
 import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
-import type { SqliteConnection } from './connection.ts'
-import type { QueryReply } from './thread.ts'
+import type { SqliteConnection } from './worker-connection.ts'
+import type { QueryReply } from './worker-thread.ts'
 
-/** A small buffer is a window into a pool, and a message would carry the whole pool, 8 KB for each digest. */
-const alone = (value: unknown): unknown =>
+/** Copies a view into a larger buffer: a message would carry the whole buffer, 8 KB for each digest. */
+const copyView = (value: unknown): unknown =>
   value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value
 
-function named<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+function toRowObject<Row>(columns: readonly string[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {}
   for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
   return row as Row
 }
 
-/** With the wait for a lock of another process (5 s) still within seconds; more than that many transactions take. */
-export const TURN_WITHIN_MS = 4_000
+/** Together with the wait for another process's lock (5 s) a caller still gets its 503 within seconds. */
+export const WRITER_LOCK_TIMEOUT_MS = 4_000
 
 class Connection implements DatabaseConnection {
   readonly #thread: SqliteConnection
   readonly #silenceMs: number
   inTransaction = false
-  /** The first error since `begin`. On PostgreSQL it loses the transaction, so it does here, too. */
+  /** The first error since `begin`. It loses the transaction, as on PostgreSQL. */
   lost: unknown
 
   constructor(thread: SqliteConnection, silenceMs: number) {
@@ -54,10 +54,10 @@ class Connection implements DatabaseConnection {
 
   async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     const { columns, rows, changes } = await this.#thread.send<QueryReply>(
-      { kind: 'query', sql, parameters: parameters.map(alone) as never },
+      { kind: 'query', sql, parameters: parameters.map(copyView) as never },
       this.#silenceMs,
     )
-    return { rows: rows.map((values) => named<Row>(columns, values)), numAffectedRows: BigInt(changes) }
+    return { rows: rows.map((values) => toRowObject<Row>(columns, values)), numAffectedRows: BigInt(changes) }
   }
 
   // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that
@@ -66,8 +66,8 @@ class Connection implements DatabaseConnection {
   }
 }
 
-/** Turns are taken at our own mutex, which has a deadline; Kysely's has none, and is never free again after a failure. */
-class TurnsElsewhere extends SqliteAdapter {
+/** Uses our own mutex, which has a timeout: Kysely's has none and stays locked after a failure. */
+class AdapterWithoutMutex extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
   }
@@ -78,7 +78,7 @@ interface DialectOptions {
   readonly patient?: boolean
 }
 
-/** With a mutex it is the writer, whose transactions take turns; without one it is the reader. */
+/** With a mutex it is the writer, which runs one transaction at a time; without one it is the reader. */
 class ThreadDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: Mutex | undefined
@@ -93,12 +93,12 @@ class ThreadDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex?.acquire(this.#patient ? PATIENT_MS : TURN_WITHIN_MS)
+    await this.#mutex?.acquire(this.#patient ? PATIENT_MS : WRITER_LOCK_TIMEOUT_MS)
     return this.#connection
   }
 
   async beginTransaction(): Promise<void> {
-    // Immediate: the lock is taken now, where waiting is possible, and not at the first write, where it is not.
+    // Immediate: it takes the write lock now, where waiting is possible, and not at the first write, where it is not.
     try {
       await this.#connection.begin()
     } catch (error) {
@@ -118,8 +118,8 @@ class ThreadDriver implements Driver {
   }
 
   /**
-   * Not waited for: the thread takes messages in their order, so it comes before whatever is begun next, and a thread that
-   * hangs would keep the caller. SQLite ends some transactions by itself (disk full); then there is nothing to roll back.
+   * Not awaited: the thread takes messages in order, so it runs before the next transaction, and a thread that hangs
+   * would block the caller. SQLite ends some transactions by itself (disk full); then there is nothing to roll back.
    */
   #rollBack(): void {
     void this.#connection.run('rollback').catch(() => undefined)
@@ -136,7 +136,7 @@ class ThreadDriver implements Driver {
 
 export const sqliteDialect = (thread: SqliteConnection, options: DialectOptions = {}): Dialect => ({
   createDriver: () => new ThreadDriver(thread, options),
-  createAdapter: () => new TurnsElsewhere(),
+  createAdapter: () => new AdapterWithoutMutex(),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })

@@ -2,31 +2,31 @@ import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { SILENCE_MS } from '../deadline.ts'
-import './thread.ts'
-import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
+import './worker-thread.ts'
+import type { ThreadData, ThreadReply, ThreadRequest } from './worker-thread.ts'
 
 type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never
-interface Waiting {
+interface Pending {
   resolve(value: never): void
   reject(error: Error): void
   readonly timer?: NodeJS.Timeout
 }
 
 /**
- * Primary result codes of sqlite.org/rescode.html after which trying again makes sense: busy, locked, no memory, read-only
- * (as a disk with errors becomes), I/O, full, cannot open, locking.
+ * Primary result codes (sqlite.org/rescode.html) after which a retry makes sense: busy, locked, no memory, read-only (as a
+ * disk with errors becomes), I/O, full, cannot open, locking.
  */
 const UNAVAILABLE = new Set([5, 6, 7, 8, 10, 13, 14, 15])
-/** Of these the ones that concern writes alone: read-only, full, and I/O errors of write, sync and truncate. */
+/** Those that affect writes only: read-only, full, and I/O errors of write, sync and truncate. */
 const NOT_WRITABLE = new Map<number, StoreNotWritable['why']>([
   [8, 'the store is read-only'],
   [13, 'the disk is full'],
   ...[778, 1034, 1546].map((code) => [code, 'the disk does not take writes'] as const),
 ])
-/** Beyond this many unanswered, callers are told to come back, rather than to pile up in memory. */
-const UNANSWERED_MOST = 10_000
-/** Closing waits no longer than this for a thread that does not answer. */
-export const CLOSE_WITHIN_MS = 5_000
+/** Beyond this many unanswered requests callers get 503, so that memory stays bounded. */
+const MAX_PENDING = 10_000
+/** How long closing waits for a thread that does not answer. */
+export const CLOSE_TIMEOUT_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
 
 function translate(error: {
@@ -44,10 +44,10 @@ function translate(error: {
   return Object.assign(new Error(`SQLite: ${error.message}`), { stack: error.stack })
 }
 
-/** The near end of a connection that lives on a thread of its own. */
+/** The main thread's side of a SQLite connection that lives in a worker thread. */
 export class SqliteConnection {
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, Pending>()
   #lastId = 0
   #gone: Error | undefined
 
@@ -62,30 +62,30 @@ export class SqliteConnection {
 
   static async open(data: Omit<ThreadData, 'isJetonThread'>): Promise<SqliteConnection> {
     const workerData: ThreadData = { ...data, isJetonThread: true }
-    const worker = new Worker(sibling(import.meta.url, './thread'), { workerData })
+    const worker = new Worker(sibling(import.meta.url, './worker-thread'), { workerData })
     const connection = new SqliteConnection(worker)
-    await new Promise<unknown>((resolve, reject) => connection.#waiting.set(0, { resolve, reject }))
+    await new Promise<unknown>((resolve, reject) => connection.#pending.set(0, { resolve, reject }))
     return connection
   }
 
   /**
-   * What is not answered in time is given up, but not taken back: the thread will still do it, in its turn. So whoever
-   * gives up within a transaction sends a rollback after it.
+   * A timeout rejects the promise but cannot withdraw the request: the thread still runs it, in order. So a caller that
+   * gives up inside a transaction sends a rollback.
    */
   send<T>(request: Unnumbered<ThreadRequest>, silenceMs = SILENCE_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
-    if (this.#waiting.size >= UNANSWERED_MOST)
+    if (this.#pending.size >= MAX_PENDING)
       return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
       const id = ++this.#lastId
       const silent = () => reject(new StoreUnavailable(`SQLite did not answer within ${silenceMs / 1000} s.`))
-      this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, silenceMs) })
+      this.#pending.set(id, { resolve, reject, timer: setTimeout(silent, silenceMs) })
       this.#worker.postMessage({ ...request, id })
     })
   }
 
   async close(): Promise<void> {
-    const closing = this.#gone ? undefined : this.send({ kind: 'close' }, CLOSE_WITHIN_MS)
+    const closing = this.#gone ? undefined : this.send({ kind: 'close' }, CLOSE_TIMEOUT_MS)
     this.#gone ??= new StoreUnavailable('The database is closed.')
     await closing?.catch(() => undefined)
     this.#fail(this.#gone)
@@ -93,19 +93,19 @@ export class SqliteConnection {
   }
 
   #settle(reply: ThreadReply): void {
-    const waiting = this.#waiting.get(reply.id)
-    this.#waiting.delete(reply.id)
-    clearTimeout(waiting?.timer)
-    if ('error' in reply) waiting?.reject(translate(reply.error))
-    else waiting?.resolve(reply.value as never)
+    const pending = this.#pending.get(reply.id)
+    this.#pending.delete(reply.id)
+    clearTimeout(pending?.timer)
+    if ('error' in reply) pending?.reject(translate(reply.error))
+    else pending?.resolve(reply.value as never)
   }
 
   #fail(error: Error): void {
     this.#gone ??= error
-    for (const { reject, timer } of this.#waiting.values()) {
+    for (const { reject, timer } of this.#pending.values()) {
       clearTimeout(timer)
       reject(this.#gone)
     }
-    this.#waiting.clear()
+    this.#pending.clear()
   }
 }
