@@ -25,6 +25,12 @@ export interface Transaction extends Reader {
   ): SelectQueryBuilder<Tables, Table, Row>
   /** The store's clock, epoch milliseconds: one clock for all processes of a PostgreSQL. */
   now(): Promise<number>
+  /**
+   * Lets the commit be sent right behind statements whose answers are not known yet. `answers` may reject only because one
+   * of them has failed: then nothing is committed, and the transaction throws that error. An update that changes no row is
+   * no failure: it must run into a constraint.
+   */
+  sendWithCommit(answers: Promise<unknown>): void
   /** Wakes the listeners of a topic once this transaction has committed, and never if it does not. */
   wake(topic: string): Promise<void>
 }
@@ -88,6 +94,11 @@ export interface PostgresDatabase extends Engine {
 export type Database = SqliteDatabase | PostgresDatabase
 
 export { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
+
+/** A column that must have a value was to be set to NULL. */
+export class NotNullViolation extends Error {
+  override readonly name = 'NotNullViolation'
+}
 
 /** A unique index refused a row. The transaction is lost on PostgreSQL, so it is given up on both engines. */
 export class UniqueConflict extends Error {

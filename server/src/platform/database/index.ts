@@ -12,7 +12,7 @@ export type {
   Transaction,
   WakeRelay,
 } from './database.ts'
-export { StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
+export { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
 export { measured } from './measured.ts'
 export {
   type ColumnTypes,

@@ -190,11 +190,12 @@ export class Connection implements SqlConnection {
 
   close(): void {
     this.#die()
-    void this.#driver?.end({ timeout: 0 }).catch(() => undefined)
   }
 
+  /** Ends the driver at once: statements that it has not sent yet would otherwise run on a new connection, each on its own. */
   #die(): void {
     this.#dead = true
     this.#closed.resolve()
+    void this.#driver?.end({ timeout: 0 }).catch(() => undefined)
   }
 }

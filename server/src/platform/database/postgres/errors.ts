@@ -1,4 +1,4 @@
-import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
+import { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 
 /** Names that `postgres` and Node give to a connection that is not there. */
 const NO_CONNECTION = new Set([
@@ -50,6 +50,7 @@ export const isWorthRepeating = (error: unknown): boolean => DEADLOCK.has(codeOf
 export function translate(error: unknown): unknown {
   const code = codeOf(error)
   if (code === '23505') return new UniqueConflict((error as Error).message)
+  if (code === '23502') return new NotNullViolation((error as Error).message)
   if (NO_TLS.test(code)) {
     // What Node adds after the semicolon is about its own options.
     const why = `PostgreSQL: TLS failed, ${(error as Error).message.split(';')[0]}`

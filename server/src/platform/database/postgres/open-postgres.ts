@@ -1,5 +1,7 @@
-import { Kysely, sql as raw } from 'kysely'
+import { setTimeout } from 'node:timers/promises'
+import { type Kysely, sql as raw } from 'kysely'
 import type { PostgresDatabase, Reader, Transaction } from '../database.ts'
+import { PipelinedKysely } from '../transaction.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { poolDialect } from './dialect.ts'
@@ -9,6 +11,8 @@ import { SharedConnection } from './shared-connection.ts'
 import { CHANNEL, createWakes } from './wakes.ts'
 
 const RETRIES = 3
+/** Lets the transaction that won a deadlock take its lock first: a repeat at once could meet it again. */
+const RETRY_DELAY_MS = 50
 /** Closing waits no longer than this for what is under way: supervisors kill after ten seconds. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -20,13 +24,14 @@ async function storeTime(kysely: Kysely<never>): Promise<number> {
   return rows[0]!.now
 }
 
-function transactionOn(kysely: Kysely<never>): Transaction {
+function transactionOn(kysely: Kysely<never>, statements: Pick<Transaction, 'sendWithCommit'>): Transaction {
   return {
     read: () => kysely,
     write: () => kysely,
     lock: (query: { forUpdate(): unknown }) => query.forUpdate(),
     claim: (query: { forUpdate(): { skipLocked(): unknown } }) => query.forUpdate().skipLocked(),
     now: () => storeTime(kysely),
+    sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),
     wake: async (topic: string) => void (await raw`select pg_notify(${CHANNEL}, ${topic})`.execute(kysely)),
   } as never as Transaction
 }
@@ -46,20 +51,22 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
   const hosts = new Hosts(url)
   const pool = new ConnectionPool(() => new Connection(hosts), poolSize)
   const shared = new SharedConnection(pool)
-  const kysely = new Kysely<never>({ dialect: poolDialect(pool) })
-  const patient = new Kysely<never>({ dialect: poolDialect(pool, { patient: true }) })
+  const pipelined = new PipelinedKysely(poolDialect(pool))
+  const patient = new PipelinedKysely(poolDialect(pool, { patient: true }))
+  const { kysely } = pipelined
   const wakes = createWakes(hosts)
 
   async function attempt<T>(
     work: (tx: Transaction) => Promise<T>,
-    on: Kysely<never>,
+    on: PipelinedKysely,
     retries = RETRIES,
   ): Promise<T> {
     try {
-      return await on.transaction().execute((tx) => work(transactionOn(tx as never)))
+      return await on.transaction((tx, statements) => work(transactionOn(tx, statements)))
     } catch (error) {
-      if (retries > 0 && isWorthRepeating(error)) return attempt(work, on, retries - 1)
-      throw error
+      if (retries === 0 || !isWorthRepeating(error)) throw error
+      await setTimeout(RETRY_DELAY_MS * (0.5 + Math.random()))
+      return attempt(work, on, retries - 1)
     }
   }
 
@@ -68,8 +75,8 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     label: `PostgreSQL ${hostsOf(url)}`,
     read: () => kysely as never,
     now: () => storeTime(kysely),
-    transaction: (work, options) => attempt(work, options?.patient ? patient : kysely),
-    snapshot: (work) => patient.connection().execute((one) => readSnapshot(one as never, work)),
+    transaction: (work, options) => attempt(work, options?.patient ? patient : pipelined),
+    snapshot: (work) => patient.kysely.connection().execute((one) => readSnapshot(one as never, work)),
     runSql: (work, options) => (options?.shared ? shared : pool).lend(work),
     onWake: wakes.on,
     async close() {

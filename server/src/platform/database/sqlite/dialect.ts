@@ -11,7 +11,7 @@ import {
 import { PATIENT_MS, SILENCE_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './worker-connection.ts'
-import type { QueryReply } from './worker-thread.ts'
+import type { QueryReply, ThreadRequest } from './worker-thread.ts'
 
 /** Copies a view into a larger buffer: a message would carry the whole buffer, 8 KB for each digest. */
 const copyView = (value: unknown): unknown =>
@@ -26,38 +26,23 @@ function toRowObject<Row>(columns: readonly string[], values: readonly unknown[]
 /** Together with the wait for another process's lock (5 s) a caller still gets its 503 within seconds. */
 export const WRITER_LOCK_TIMEOUT_MS = 4_000
 
-class Connection implements DatabaseConnection {
+class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteConnection
-  readonly #silenceMs: number
-  inTransaction = false
-  /** The first error since `begin`. It loses the transaction, as on PostgreSQL. */
-  lost: unknown
+  readonly #timeoutMs: number
 
-  constructor(thread: SqliteConnection, silenceMs: number) {
+  constructor(thread: SqliteConnection, timeoutMs: number) {
     this.#thread = thread
-    this.#silenceMs = silenceMs
+    this.#timeoutMs = timeoutMs
   }
 
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.lost) throw this.lost
-    try {
-      return await this.run(query.sql, query.parameters)
-    } catch (error) {
-      if (this.inTransaction) this.lost = error
-      throw error
-    }
-  }
-
-  begin(): Promise<void> {
-    return this.#thread.send({ kind: 'begin' }, this.#silenceMs)
-  }
-
-  async run<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    const { columns, rows, changes } = await this.#thread.send<QueryReply>(
-      { kind: 'query', sql, parameters: parameters.map(copyView) as never },
-      this.#silenceMs,
-    )
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const query = { kind: 'query', sql, parameters: parameters.map(copyView) as never } as const
+    const { columns, rows, changes } = await this.send<QueryReply>(query)
     return { rows: rows.map((values) => toRowObject<Row>(columns, values)), numAffectedRows: BigInt(changes) }
+  }
+
+  send<T>(request: ThreadRequest): Promise<T> {
+    return this.#thread.send(request, this.#timeoutMs)
   }
 
   // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that
@@ -80,54 +65,40 @@ interface DialectOptions {
 
 /** With a mutex it is the writer, which runs one transaction at a time; without one it is the reader. */
 class ThreadDriver implements Driver {
-  readonly #connection: Connection
+  readonly #connection: ThreadConnection
   readonly #mutex: Mutex | undefined
-  readonly #patient: boolean
+  readonly #lockTimeoutMs: number
 
   constructor(thread: SqliteConnection, { mutex, patient = false }: DialectOptions) {
-    this.#connection = new Connection(thread, patient ? PATIENT_MS : SILENCE_MS)
+    this.#connection = new ThreadConnection(thread, patient ? PATIENT_MS : SILENCE_MS)
     this.#mutex = mutex
-    this.#patient = patient
+    this.#lockTimeoutMs = patient ? PATIENT_MS : WRITER_LOCK_TIMEOUT_MS
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex?.acquire(this.#patient ? PATIENT_MS : WRITER_LOCK_TIMEOUT_MS)
+    await this.#mutex?.acquire(this.#lockTimeoutMs)
     return this.#connection
   }
 
-  async beginTransaction(): Promise<void> {
-    // Immediate: it takes the write lock now, where waiting is possible, and not at the first write, where it is not.
-    try {
-      await this.#connection.begin()
-    } catch (error) {
-      this.#rollBack()
-      throw error
-    }
-    this.#connection.inTransaction = true
+  beginTransaction(): Promise<void> {
+    return this.#connection.send({ kind: 'begin' })
   }
 
-  async commitTransaction(): Promise<void> {
-    if (this.#connection.lost) throw this.#connection.lost
-    await this.#connection.run('commit')
-  }
-
-  async rollbackTransaction(): Promise<void> {
-    this.#rollBack()
+  commitTransaction(): Promise<void> {
+    return this.#connection.send({ kind: 'commit' })
   }
 
   /**
-   * Not awaited: the thread takes messages in order, so it runs before the next transaction, and a thread that hangs
-   * would block the caller. SQLite ends some transactions by itself (disk full); then there is nothing to roll back.
+   * Not awaited: the thread takes requests in order, so it runs before the next transaction, and a thread that hangs would
+   * block the caller.
    */
-  #rollBack(): void {
-    void this.#connection.run('rollback').catch(() => undefined)
+  async rollbackTransaction(): Promise<void> {
+    this.#connection.send({ kind: 'rollback' }).catch(() => undefined)
   }
 
   async releaseConnection(): Promise<void> {
-    this.#connection.inTransaction = false
-    this.#connection.lost = undefined
     this.#mutex?.release()
   }
 

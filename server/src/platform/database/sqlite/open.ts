@@ -9,6 +9,7 @@ import { encryptionKeyFile } from '../../encryption-key.ts'
 import { StartFailure } from '../../start-failure.ts'
 import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
+import { PipelinedKysely } from '../transaction.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { sqliteDialect, WRITER_LOCK_TIMEOUT_MS } from './dialect.ts'
 import { SqliteConnection } from './worker-connection.ts'
@@ -107,8 +108,8 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
   const { writer, reader } = await openConnections(file, where)
   const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
-  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
-  const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
+  const writing = new PipelinedKysely(sqliteDialect(writer, { mutex }))
+  const patient = new PipelinedKysely(sqliteDialect(writer, { mutex, patient: true }))
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const wakes = new EventEmitter().setMaxListeners(0)
   relay?.onHeard((topic) => wakes.emit(topic))
@@ -122,13 +123,14 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
     async transaction(work, options) {
       const woken = new Set<string>()
       await checkpointer.keepPace()
-      const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
+      const result = await (options?.patient ? patient : writing).transaction((kysely, statements) => {
         const tx = {
           read: () => kysely,
           write: () => kysely,
           lock: (query: unknown) => query,
           claim: (query: unknown) => query,
           now,
+          sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),
           wake: async (topic: string) => void woken.add(topic),
         }
         return work(tx as never as Transaction)

@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
-import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
+import { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { SILENCE_MS } from '../deadline.ts'
 import './worker-thread.ts'
 import type { ThreadData, ThreadReply, ThreadRequest } from './worker-thread.ts'
 
-type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never
 interface Pending {
+  readonly request: ThreadRequest | undefined
   resolve(value: never): void
-  reject(error: Error): void
+  reject(error: unknown): void
   readonly timer?: NodeJS.Timeout
 }
 
@@ -28,6 +28,7 @@ const MAX_PENDING = 10_000
 /** How long closing waits for a thread that does not answer. */
 export const CLOSE_TIMEOUT_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
+const CONSTRAINT_NOT_NULL = 1299
 
 function translate(error: {
   message: string
@@ -36,6 +37,7 @@ function translate(error: {
 }): Error {
   if (error.errcode !== undefined && CONSTRAINT_UNIQUE.has(error.errcode))
     return new UniqueConflict(error.message)
+  if (error.errcode === CONSTRAINT_NOT_NULL) return new NotNullViolation(error.message)
   const code = error.errcode ?? 0
   const why = NOT_WRITABLE.get(code) ?? NOT_WRITABLE.get(code & 0xff)
   if (why) return new StoreNotWritable(`SQLite: ${error.message}`, why)
@@ -47,13 +49,16 @@ function translate(error: {
 /** The main thread's side of a SQLite connection that lives in a worker thread. */
 export class SqliteConnection {
   readonly #worker: Worker
-  readonly #pending = new Map<number, Pending>()
-  #lastId = 0
+  /** Requests of this turn of the event loop: they travel in one message, and so do their replies. */
+  #unsent: Pending[] = []
+  /** Messages without a reply, oldest first. */
+  readonly #sent: Pending[][] = []
+  #pendingCount = 0
   #gone: Error | undefined
 
   private constructor(worker: Worker) {
     this.#worker = worker
-    worker.on('message', (reply: ThreadReply) => this.#settle(reply))
+    worker.on('message', (replies: readonly ThreadReply[]) => this.#settle(replies))
     worker.on('error', (error) =>
       this.#fail(new StoreUnavailable(`The SQLite thread ended: ${error.message}`)),
     )
@@ -64,7 +69,10 @@ export class SqliteConnection {
     const workerData: ThreadData = { ...data, isJetonThread: true }
     const worker = new Worker(sibling(import.meta.url, './worker-thread'), { workerData })
     const connection = new SqliteConnection(worker)
-    await new Promise<unknown>((resolve, reject) => connection.#pending.set(0, { resolve, reject }))
+    // The thread's first message says that the file is open.
+    await new Promise<unknown>((resolve, reject) =>
+      connection.#sent.push([{ request: undefined, resolve, reject }]),
+    )
     return connection
   }
 
@@ -72,15 +80,17 @@ export class SqliteConnection {
    * A timeout rejects the promise but cannot withdraw the request: the thread still runs it, in order. So a caller that
    * gives up inside a transaction sends a rollback.
    */
-  send<T>(request: Unnumbered<ThreadRequest>, silenceMs = SILENCE_MS): Promise<T> {
+  send<T>(request: ThreadRequest, timeoutMs = SILENCE_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
-    if (this.#pending.size >= MAX_PENDING)
+    if (this.#pendingCount >= MAX_PENDING)
       return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
-      const id = ++this.#lastId
-      const silent = () => reject(new StoreUnavailable(`SQLite did not answer within ${silenceMs / 1000} s.`))
-      this.#pending.set(id, { resolve, reject, timer: setTimeout(silent, silenceMs) })
-      this.#worker.postMessage({ ...request, id })
+      const onTimeout = () =>
+        reject(new StoreUnavailable(`SQLite did not answer within ${timeoutMs / 1000} s.`))
+      this.#pendingCount++
+      this.#unsent.push({ request, resolve, reject, timer: setTimeout(onTimeout, timeoutMs) })
+      // Runs once the promises that are ready now have been dealt with.
+      if (this.#unsent.length === 1) process.nextTick(() => this.#flush())
     })
   }
 
@@ -92,20 +102,38 @@ export class SqliteConnection {
     await this.#worker.terminate()
   }
 
-  #settle(reply: ThreadReply): void {
-    const pending = this.#pending.get(reply.id)
-    this.#pending.delete(reply.id)
-    clearTimeout(pending?.timer)
-    if ('error' in reply) pending?.reject(translate(reply.error))
-    else pending?.resolve(reply.value as never)
+  #flush(): void {
+    const batch = this.#unsent
+    this.#unsent = []
+    if (batch.length === 0) return
+    try {
+      this.#worker.postMessage(batch.map(({ request }) => request))
+      this.#sent.push(batch)
+    } catch (error) {
+      // A value that cannot be copied. Everything fails, since a commit must not go without a statement before it.
+      for (const pending of batch) this.#drop(pending).reject(error)
+    }
+  }
+
+  #settle(replies: readonly ThreadReply[]): void {
+    const batch = this.#sent.shift()
+    batch?.forEach((pending, i) => {
+      const reply = replies[i]!
+      this.#drop(pending)
+      if ('error' in reply) pending.reject(translate(reply.error))
+      else pending.resolve(reply.value as never)
+    })
+  }
+
+  #drop(pending: Pending): Pending {
+    this.#pendingCount--
+    clearTimeout(pending.timer)
+    return pending
   }
 
   #fail(error: Error): void {
     this.#gone ??= error
-    for (const { reject, timer } of this.#pending.values()) {
-      clearTimeout(timer)
-      reject(this.#gone)
-    }
-    this.#pending.clear()
+    for (const pending of [...this.#sent.splice(0).flat(), ...this.#unsent.splice(0)])
+      this.#drop(pending).reject(this.#gone)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs in a worker thread and owns one SQLite connection, so that the event loop never waits for the disk.
- * Messages are answered in the order in which they arrive.
+ * Runs in a worker thread and owns one SQLite connection, so that the event loop never waits for the disk. A message holds
+ * several requests and is answered by one with as many replies. Everything runs in the order in which it was sent.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
@@ -13,22 +13,13 @@ export interface ThreadData {
 }
 
 export type ThreadRequest =
-  | {
-      readonly id: number
-      readonly kind: 'query'
-      readonly sql: string
-      readonly parameters: readonly SQLInputValue[]
-    }
-  | { readonly id: number; readonly kind: 'begin' }
-  | { readonly id: number; readonly kind: 'procedure'; readonly module: string; readonly input: unknown }
-  | { readonly id: number; readonly kind: 'close' }
+  | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
+  | { readonly kind: 'begin' | 'commit' | 'rollback' | 'close' }
+  | { readonly kind: 'procedure'; readonly module: string; readonly input: unknown }
 
 export type ThreadReply =
-  | { readonly id: number; readonly value: unknown }
-  | {
-      readonly id: number
-      readonly error: { message: string; errcode: number | undefined; stack: string | undefined }
-    }
+  | { readonly value: unknown }
+  | { readonly error: { message: string; errcode: number | undefined; stack: string | undefined } }
 
 /** Rows without column names cross to the other thread in half of the time. */
 export interface QueryReply {
@@ -86,6 +77,9 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     | { readonly module: string; readonly unchangedSince: object; readonly changesByOthers: number }
     | undefined
   let hasFailedForSpace = false
+  let isInTransaction = false
+  /** The first error since `begin`. It fails the statements behind it and the commit, as on PostgreSQL. */
+  let firstError: unknown
 
   /**
    * Copies the write-ahead log into the file after a write that found no space, so that the log restarts instead of
@@ -149,36 +143,80 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     return run
   }
 
-  async function answer(request: ThreadRequest): Promise<unknown> {
+  function throwIfLost(): void {
+    if (firstError) throw firstError
+  }
+
+  function begin(): void {
+    rollback()
+    isInTransaction = true
+    beginImmediate(database)
+  }
+
+  function commit(): void {
+    throwIfLost()
+    database.exec('commit')
+    isInTransaction = false
+  }
+
+  /** SQLite ends some transactions by itself (disk full): then there is nothing to roll back. */
+  function rollback(): void {
+    isInTransaction = false
+    firstError = undefined
+    if (database.isTransaction) database.exec('rollback')
+  }
+
+  function close(): void {
+    // The last connection to close copies the log into the file, so that the file alone is a complete copy.
+    statements.clear()
+    queries.clear()
+    database.close()
+  }
+
+  async function run(request: ThreadRequest): Promise<unknown> {
     switch (request.kind) {
-      case 'procedure':
-        return runProcedure(request.module, request.input)
       case 'query':
+        throwIfLost()
         lastWriter = undefined
         return query(request.sql, request.parameters)
+      case 'procedure':
+        return runProcedure(request.module, request.input)
       case 'begin':
-        return beginImmediate(database)
+        return begin()
+      case 'commit':
+        return commit()
+      case 'rollback':
+        return rollback()
       case 'close':
-        // The last connection to close copies the log into the file, so that the file alone is a complete copy.
-        statements.clear()
-        queries.clear()
-        return database.close()
+        return close()
     }
   }
 
-  port.on('message', async (request: ThreadRequest) => {
-    const { id } = request
+  async function replyTo(request: ThreadRequest): Promise<ThreadReply> {
     try {
-      const value = await answer(request)
-      port.postMessage({ id, value } satisfies ThreadReply)
-    } catch (caught) {
-      const { message, errcode, stack } = caught as Error & { errcode?: number }
+      return { value: await run(request) }
+    } catch (error) {
+      const { message, errcode, stack } = error as Error & { errcode?: number }
+      if (isInTransaction) firstError ??= error
       if (!readOnly && DISK_FULL.has((errcode ?? 0) & 0xff)) hasFailedForSpace = true
-      port.postMessage({ id, error: { message, errcode, stack } } satisfies ThreadReply)
+      return { error: { message, errcode, stack } }
+    } finally {
+      checkpointIfFull()
     }
-    checkpointIfFull()
+  }
+
+  async function answer(requests: readonly ThreadRequest[]): Promise<void> {
+    const replies: ThreadReply[] = []
+    for (const request of requests) replies.push(await replyTo(request))
+    port.postMessage(replies)
+  }
+
+  // One message after the other, also while a module is being loaded.
+  let answered = Promise.resolve()
+  port.on('message', (requests: readonly ThreadRequest[]) => {
+    answered = answered.then(() => answer(requests))
   })
-  port.postMessage({ id: 0, value: 'open' } satisfies ThreadReply)
+  port.postMessage([{ value: 'open' }] satisfies ThreadReply[])
 }
 
 // The main thread imports this file too, so that it is compiled once for all threads.
