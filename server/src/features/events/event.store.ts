@@ -73,11 +73,13 @@ export async function insertEvent(tx: Transaction, row: EventRow): Promise<void>
   await tx.write<EventTables>().insertInto('events').values(row).execute()
 }
 
-/** It waits to be fanned out. */
+/** Puts an event into the outbox and notifies the relay. */
 export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
   const row = { created_at, project_id, event_id: id, claim_id: null, free_at: created_at }
-  await tx.write<EventTables>().insertInto('waiting_events').values(row).execute()
-  await tx.wake(EVENTS_WRITTEN)
+  await Promise.all([
+    tx.write<EventTables>().insertInto('waiting_events').values(row).execute(),
+    tx.wake(EVENTS_WRITTEN),
+  ])
 }
 
 export const findEvent = (reader: Reader, projectId: string, id: string): Promise<EventRow | undefined> =>

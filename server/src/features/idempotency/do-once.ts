@@ -37,7 +37,7 @@ export async function doOnce(
     const remembered = await take(tx, name, fingerprintOf(request))
     if (remembered !== null) return remembered
     const answer = JSON.stringify(await work(tx))
-    await updateKey(tx, name, { answer })
+    tx.sendWithCommit(updateKey(tx, name, { answer }))
     return answer
   })
 }
