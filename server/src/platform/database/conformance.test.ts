@@ -244,6 +244,18 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a'])
     })
 
+    test('lose the commit right behind them if their sender throws before it sends them', async () => {
+      const db = await openThings()
+      const own = new Error('no')
+      const work = db.transaction(async (tx) => {
+        await insert(tx, 'a')
+        const sendAll = async () => fail(own)
+        tx.sendWithCommit(sendAll())
+      })
+      await expect(work).rejects.toBe(own)
+      expect(await idsIn(db)).toEqual([])
+    })
+
     test('lose the commit right behind them if one cannot be sent', async () => {
       const db = await openThings()
       const work = db.transaction(async (tx) => {

@@ -55,8 +55,10 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
   }
 
   sendWithCommit(answers: Promise<unknown>): void {
-    // `finish` waits for it. If the work throws before that, nobody does.
-    answers.catch(() => undefined)
+    // An error before the first statement is kept here, in time for `finish`.
+    answers.catch((error) => {
+      this.#firstError ??= error
+    })
     this.#sentWithCommit.push(answers)
   }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
@@ -201,6 +202,53 @@ function procedure(name: string, body: string): URL {
   )
   return pathToFileURL(file)
 }
+
+describe('messages to the writer thread', () => {
+  /** Kinds of the requests in each message. */
+  async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+    const post = vi.spyOn(Worker.prototype, 'postMessage')
+    try {
+      await work()
+      const messages = post.mock.calls.map(([requests]) => requests as { kind: string }[])
+      return messages.map((requests) => requests.map(({ kind }) => kind).join(' '))
+    } finally {
+      post.mockRestore()
+    }
+  }
+
+  test('carry together what is sent together, begin with the first statement', async () => {
+    const db = await openThings()
+    const work = () =>
+      db.transaction(async (tx) => {
+        await Promise.all([insert(tx, 'a'), insert(tx, 'b')])
+        await Promise.all([insert(tx, 'c'), insert(tx, 'd')])
+      })
+    expect(await messagesOf(work)).toEqual(['begin query query', 'query query', 'commit'])
+    expect(await idsIn(db)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('carry the commit with the last statements where it need not wait for them', async () => {
+    const db = await openThings()
+    const work = () =>
+      db.transaction(async (tx) => {
+        await insert(tx, 'a')
+        tx.sendWithCommit(Promise.all([insert(tx, 'b'), insert(tx, 'c')]))
+      })
+    expect(await messagesOf(work)).toEqual(['begin query', 'query query commit'])
+    expect(await idsIn(db)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('that cannot be copied fail as a whole, and the writer goes on', async () => {
+    const db = await openThings()
+    const uncopyable = sql`update things set n = ${Symbol('n')}`
+    const work = db.transaction(async (tx) => {
+      tx.sendWithCommit(Promise.all([insert(tx, 'a'), uncopyable.execute(tx.write())]))
+    })
+    await expect(work).rejects.toThrow('could not be cloned')
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+})
 
 describe('a query on SQLite', () => {
   test('returns the present columns of its table, also if it was prepared before they changed', async () => {
