@@ -28,8 +28,7 @@ export function estimateSeconds({ parts, subjects, rounds, quick, seconds, warmU
   const throughput = kinds === 0 ? 0 : subjects.length * (START_SECONDS + TOKENS_SECONDS + kinds * inTurn)
   const asking = subjects.filter(isAtGateway).length
   const gateway = has('gateway') * asking * (START_SECONDS + TOKENS_SECONDS + inTurn)
-  const replayed = CARDS_SECONDS + seconds + warmUpSeconds
-  const redemptions = 2 * has('redemptions') * (START_SECONDS + CARDS_SECONDS + one + replayed)
+  const redemptions = 2 * has('redemptions') * (2 * START_SECONDS + CARDS_SECONDS + inTurn)
   const mixed = 2 * has('mixed') * (START_SECONDS + TOKENS_SECONDS + MIXES.length * one)
   const filling = quick ? MILLION_TOKENS_SECONDS / 10 : MILLION_TOKENS_SECONDS
   const growth = 2 * has('growth') * (filling + 3 * (START_SECONDS + one))

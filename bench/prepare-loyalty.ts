@@ -7,8 +7,8 @@ import type { Transaction } from '../server/src/platform/database/index.ts'
 import { randomBytes } from '../server/src/platform/secrets.ts'
 import type { Store } from './stores.ts'
 
-/** So many that no two requests under way are by the same card. */
-const CARDS = 1_000
+/** So many that hardly two requests in flight are for the same card. */
+const CARDS = 200
 /** More than is ever spent, and of as many digits from the first redemption to the last. */
 const POINTS = 999_999
 const STOCK = 1_000_000_000

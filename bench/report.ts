@@ -44,11 +44,12 @@ function spreadLine(rows: readonly ThroughputRow[], kind: Kind): string[] {
 }
 
 function redemptionTable(rows: NonNullable<Results['redemptions']>): string {
-  const cells = rows.map(({ engine, redeem, barePerSecond, ratio }) => [
+  const spread = (ratios: readonly number[] = []) => ratios.map((ratio) => ratio.toFixed(3)).join(' to ')
+  const cells = rows.map(({ engine, redeem, bare, ratio, ratios }) => [
     engine,
-    ...[rate(redeem), p50(redeem), p99(redeem), shownCount(barePerSecond), shownRatio(ratio)],
+    ...[rate(redeem), p50(redeem), p99(redeem), rate(bare), ratio?.toFixed(3) ?? '-', spread(ratios)],
   ])
-  return shownTable(['redemptions', 'redeem/s', 'p50', 'p99', 'engine alone/s', 'of engine'], cells)
+  return shownTable(['redemptions', 'redeem/s', 'p50', 'p99', 'bare route/s', 'of bare', 'spread'], cells)
 }
 
 function mixedTable(rows: NonNullable<Results['mixed']>): string {

@@ -8,6 +8,7 @@ import type { Engine } from './stores.ts'
 const INTROSPECT_LEAST = 0.8
 const ISSUE_LEAST = 0.5
 const GATEWAY_LEAST = 0.8
+const REDEMPTIONS_LEAST = { sqlite: 0.025, postgres: 0.02 } as const
 const P99_MOST = 2
 /** "Flat": what is lost from an empty store to the fullest is within what two runs of the same differ by. */
 const FLAT_LEAST = 0.9
@@ -69,6 +70,14 @@ function gatewayTargets({ gateway }: Results, engine: Engine): Target[] {
   if (!row) return []
   const name = `gateway on ${ENGINE_LABEL[engine]} ≥ ${GATEWAY_LEAST} of the bare route`
   return [target(name, row.ratio.gateway, atLeast(GATEWAY_LEAST))]
+}
+
+function redemptionTargets({ redemptions }: Results, engine: Engine): Target[] {
+  const row = redemptions?.find((one) => one.engine === engine)
+  if (!row) return []
+  const least = REDEMPTIONS_LEAST[engine]
+  const name = `redemptions on ${ENGINE_LABEL[engine]} ≥ ${least} of the bare route`
+  return [target(name, row.ratio, { ...atLeast(least), show: (ratio) => `${ratio.toFixed(3)} ×` })]
 }
 
 /** With 128 connections in all, of which half issue. */
@@ -175,6 +184,7 @@ export function targetsOf(results: Results): Target[] {
   const kinds = [
     throughputTargets,
     gatewayTargets,
+    redemptionTargets,
     mixedTargets,
     growthTargets,
     turnoverTargets,

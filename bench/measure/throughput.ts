@@ -8,6 +8,7 @@ import {
   introspectTraffic,
   isMeasured,
   issueTraffic,
+  type Load,
   loadFor,
   median,
   medianOf,
@@ -70,7 +71,7 @@ export async function measureThroughput(
   }
 
   async function compare(name: SubjectName, kind: Kind, sides: Sides): Promise<string> {
-    const { own, bare } = await inTurn(bench, kind, sides).catch((error: Error) => ({
+    const { own, bare } = await kindInTurn(bench, kind, sides).catch((error: Error) => ({
       own: [{ noResult: error.message }],
       bare: [],
     }))
@@ -106,29 +107,42 @@ interface Sides {
   readonly bare: Subject
 }
 
+async function kindInTurn(bench: Bench, kind: Kind, sides: Sides): Promise<InTurn> {
+  const load = async (one: Subject) => ({
+    traffic: await TRAFFIC[kind](bench, one),
+    connections: CONNECTIONS,
+  })
+  return inTurn(bench, sides, { bare: await load(sides.bare), own: await load(sides.subject) })
+}
+
+interface InTurn {
+  readonly own: Outcome[]
+  readonly bare: Outcome[]
+}
+
 /** Bare, subject, bare, subject, …, bare. Both run all the time; the one that is not asked has next to nothing to do. */
-async function inTurn(
+export async function inTurn(
   bench: Bench,
-  kind: Kind,
   { subject, bare }: Sides,
-): Promise<{ own: Outcome[]; bare: Outcome[] }> {
+  loads: { readonly own: Load; readonly bare: Load },
+): Promise<InTurn> {
   const { slices, seconds } = slicesOf(bench.seconds)
-  const traffics = new Map<Subject, Traffic>()
-  for (const one of [bare, subject]) traffics.set(one, await TRAFFIC[kind](bench, one))
-  const slice = async (one: Subject, forSeconds = seconds): Promise<Outcome> => {
-    const load = { traffic: traffics.get(one)!, connections: CONNECTIONS }
-    return (await loadFor(bench, one, [load], forSeconds))[0]!
-  }
-  for (const one of [bare, subject]) await slice(one, bench.warmUpSeconds)
-  const found = { own: [] as Outcome[], bare: [await slice(bare)] }
+  const slice = async (of: 'own' | 'bare', forSeconds = seconds): Promise<Outcome> =>
+    (await loadFor(bench, of === 'own' ? subject : bare, [loads[of]], forSeconds))[0]!
+  for (const one of ['bare', 'own'] as const) await slice(one, bench.warmUpSeconds)
+  const found = { own: [] as Outcome[], bare: [await slice('bare')] }
   for (let i = 0; i < slices; i++) {
-    found.own.push(await slice(subject))
-    found.bare.push(await slice(bare))
+    found.own.push(await slice('own'))
+    found.bare.push(await slice('bare'))
   }
   return found
 }
 
-function ratioOf(own: Outcome, before: Outcome | undefined, after: Outcome | undefined): number | undefined {
+export function ratioOf(
+  own: Outcome,
+  before: Outcome | undefined,
+  after: Outcome | undefined,
+): number | undefined {
   if (!isMeasured(own) || !isMeasured(before) || !isMeasured(after)) return undefined
   return own.perSecond / ((before.perSecond + after.perSecond) / 2)
 }

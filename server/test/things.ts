@@ -46,6 +46,6 @@ export function gate() {
   return { opened: promise, open: resolve }
 }
 
-export const fail = (message: string): never => {
-  throw new Error(message)
+export const fail = (error: string | Error): never => {
+  throw typeof error === 'string' ? new Error(error) : error
 }

@@ -16,21 +16,34 @@ export interface PointChange {
   readonly reward?: { readonly id: string; readonly name: string } | undefined
 }
 
-interface Changed {
+/** A card after a change of its points, and the entry that records the change. */
+export interface ChangedCard {
   readonly card: VoucherRow
   readonly entry: PointEntryRow
 }
 
-/**
- * The only way in which a card's points change: an entry, and the balance that it leads to, together. The card is one
- * that the transaction has locked (or made), so no other entry comes between.
- */
+interface Change {
+  /** Locked or created by the transaction, so that no other entry comes between. */
+  readonly card: VoucherRow
+  readonly change: PointChange
+}
+
+/** Changes a card's points and writes the change at once. */
 export async function changePoints(
-  { random }: { random: RandomBytes },
+  deps: { random: RandomBytes },
   tx: Transaction,
-  { card, change }: { card: VoucherRow; change: PointChange },
-): Promise<Changed> {
-  const now = await tx.now()
+  request: Change,
+): Promise<ChangedCard> {
+  const changed = withPointsChanged(deps, { ...request, now: await tx.now() })
+  await writePoints(tx, changed)
+  return changed
+}
+
+/** Computes a change without writing it; throws if the card does not allow it. */
+export function withPointsChanged(
+  { random }: { random: RandomBytes },
+  { card, change, now }: Change & { readonly now: number },
+): ChangedCard {
   const after = { ...sumsAfter(card, change), updated_at: now }
   const entry: PointEntryRow = {
     project_id: card.project_id,
@@ -50,9 +63,14 @@ export async function changePoints(
     request_id: change.requestId,
     created_at: now,
   }
-  await insertEntry(tx, entry)
-  await updateVoucherRow(tx, card, after)
   return { card: { ...card, ...after }, entry }
+}
+
+/** The only place that writes a balance: the entry and the balance that it leads to, together. */
+export async function writePoints(tx: Transaction, { card, entry }: ChangedCard): Promise<void> {
+  const { points, balance, entries, redeemed_points, redeemed_quantity, updated_at } = card
+  const after = { points, balance, entries, redeemed_points, redeemed_quantity, updated_at }
+  await Promise.all([insertEntry(tx, entry), updateVoucherRow(tx, card, after)])
 }
 
 function sumsAfter(card: VoucherRow, { type, points }: PointChange) {

@@ -20,9 +20,11 @@ export interface NewVoucher {
   /** Of a gift voucher, where it is not the campaign's. */
   readonly amount?: number | undefined
   readonly metadata?: Metadata | null | undefined
+  /** The transaction's time, if the caller has read it already. */
+  readonly now?: number | undefined
 }
 
-/** A voucher of a campaign, in the hands of a customer. Loyalty cards begin empty: points come by the ledger alone. */
+/** Issues a voucher of a campaign to a customer. Loyalty cards start empty: only the ledger adds points. */
 export async function issueVoucher(deps: Deps, tx: Transaction, request: NewVoucher): Promise<VoucherRow> {
   const { campaign, holderId, code } = request
   const row: Omit<VoucherRow, 'code'> = {
@@ -41,7 +43,7 @@ export async function issueVoucher(deps: Deps, tx: Transaction, request: NewVouc
     metadata: metadataText(request.metadata),
     starts_at: null,
     expires_at: null,
-    created_at: await tx.now(),
+    created_at: request.now ?? (await tx.now()),
     updated_at: null,
   }
   if (code === undefined) return insertWithNewCode(deps, tx, campaign, row)

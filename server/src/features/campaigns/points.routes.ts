@@ -12,7 +12,7 @@ import {
   textField,
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
-import { doOnce } from '../idempotency/index.ts'
+import { withIdempotencyKey } from '../idempotency/index.ts'
 import { changePoints } from './change-points.ts'
 import { cardNameOf, MEMBER_PATHS, MemberParams } from './member.routes.ts'
 import { listEntryRows } from './point-entry.store.ts'
@@ -99,7 +99,9 @@ function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
     async (request, reply) => {
       const { projectId, params, body, id: requestId } = request
       const name = cardNameOf(projectId, params)
-      const text = await doOnce(deps, request, (tx) => addOrTake(deps, tx, { name, body, requestId }))
+      const text = await withIdempotencyKey(deps, request, (tx) =>
+        addOrTake(deps, tx, { name, body, requestId }),
+      )
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
   )

@@ -1,6 +1,6 @@
 import { notFound } from '../../contract/problem.ts'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
-import type { CampaignRow } from './campaign.store.ts'
+import { type CampaignRow, findCampaign } from './campaign.store.ts'
 import { requireCampaign } from './save-campaign.ts'
 import { findVoucher, lockVouchers, type VoucherRow } from './voucher.store.ts'
 
@@ -16,17 +16,18 @@ interface Found {
   readonly card: VoucherRow
 }
 
+/** Both queries are sent together. */
 export async function requireCard(reader: Reader, name: CardName): Promise<Found> {
-  const { projectId } = name
-  const type = 'LOYALTY_PROGRAM' as const
-  const named =
-    name.campaign === undefined
-      ? undefined
-      : await requireCampaign(reader, { projectId, idOrName: name.campaign, type })
-  const card = await findVoucher(reader, projectId, name.code)
+  const { projectId, campaign: idOrName, code } = name
+  const [named, card] = await Promise.all([
+    idOrName === undefined ? undefined : findCampaign(reader, projectId, idOrName),
+    findVoucher(reader, projectId, code),
+  ])
+  if (idOrName !== undefined && named?.campaign_type !== 'LOYALTY_PROGRAM')
+    throw notFound('campaign', idOrName)
   if (card?.type !== 'LOYALTY_CARD' || (named && card.campaign_id !== named.id))
-    throw notFound('voucher', name.code)
-  const campaign = named ?? (await requireCampaign(reader, { projectId, idOrName: card.campaign_id, type }))
+    throw notFound('voucher', code)
+  const campaign = named ?? (await requireCampaign(reader, { projectId, idOrName: card.campaign_id }))
   return { campaign, card }
 }
 

@@ -63,24 +63,25 @@ export const findCardOf = (
     .orderBy('id')
     .executeTakeFirst()
 
-/** In the order of their ids, whoever asks: no two transactions then wait for each other. */
+/** Locks in the order of ids, so that no two transactions wait for each other. The statements are sent together. */
 export async function lockVouchers(
   tx: Transaction,
   projectId: string,
   ids: readonly string[],
 ): Promise<Map<string, VoucherRow>> {
-  const rows = new Map<string, VoucherRow>()
-  for (const id of [...new Set(ids)].sort()) {
-    const query = tx
-      .write<VoucherTables>()
-      .selectFrom('vouchers')
-      .selectAll()
-      .where('project_id', '=', projectId)
-      .where('id', '=', id)
-    const row = await tx.lock(query).executeTakeFirst()
-    if (row) rows.set(id, row)
-  }
-  return rows
+  const lockVoucher = (id: string) =>
+    tx
+      .lock(
+        tx
+          .write<VoucherTables>()
+          .selectFrom('vouchers')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('id', '=', id),
+      )
+      .executeTakeFirst()
+  const rows = await Promise.all([...new Set(ids)].sort().map(lockVoucher))
+  return new Map(rows.flatMap((row) => (row ? [[row.id, row]] : [])))
 }
 
 export async function listVoucherRows(

@@ -1,4 +1,4 @@
-import type { ProgramContext } from '../../platform/database/index.ts'
+import type { WriterContext } from '../../platform/database/index.ts'
 import type { EventRow } from '../events/index.ts'
 import {
   CLAIMED_COLUMNS,
@@ -16,7 +16,7 @@ import {
   type Target,
 } from './delivery-queue.ts'
 
-type Context = Pick<ProgramContext, 'prepare'>
+type Context = Pick<WriterContext, 'prepare'>
 
 /** Runs inside the writer's thread, in a transaction of its own. */
 export function run(context: Context, input: SettleAndClaim): Claimed {

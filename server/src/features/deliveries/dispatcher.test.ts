@@ -91,7 +91,7 @@ eachEngine((engine) => {
       }) as never
     const counted: Database =
       db.engine === 'sqlite'
-        ? { ...db, runProgram: counting(db.runProgram) }
+        ? { ...db, runInWriter: counting(db.runInWriter) }
         : { ...db, withConnection: counting(db.withConnection) }
     const sent: OutgoingDelivery[] = []
     const dispatcher = new Dispatcher({
@@ -191,7 +191,7 @@ eachEngine((engine) => {
       }) as never
     const fragile: Database =
       db.engine === 'sqlite'
-        ? { ...db, runProgram: failing(db.runProgram) }
+        ? { ...db, runInWriter: failing(db.runInWriter) }
         : { ...db, withConnection: failing(db.withConnection) }
     const dispatcher = new Dispatcher({
       ...{ db: fragile, clock, log: silentLog(), metrics: createMetrics() },

@@ -1,4 +1,4 @@
-import type { ProgramContext } from '../../platform/database/index.ts'
+import type { WriterContext } from '../../platform/database/index.ts'
 import type { PublicationRow } from '../publications/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 
@@ -32,7 +32,7 @@ const INSERT_PUBLICATION = insertInto('publications', PUBLICATION)
 const DELETE = 'delete from outbox where created_at = ? and project_id = ? and event_id = ?'
 
 /** Runs inside the writer's thread, in a transaction of its own. Returns the events that this process relayed. */
-export function run({ prepare }: Pick<ProgramContext, 'prepare'>, input: RelayInput): string[] {
+export function run({ prepare }: Pick<WriterContext, 'prepare'>, input: RelayInput): string[] {
   const remove = prepare(DELETE)
   const relayed = new Set<string>()
   for (const { outbox_created_at, outbox_project_id, outbox_event_id } of input.rows) {

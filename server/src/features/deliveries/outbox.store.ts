@@ -76,7 +76,7 @@ async function relayOnSqlite(
   if (rows.length === 0) return fannedOut
   const { deliveries, publications, claimed } = fannedOut
   const input: RelayInput = { rows: toDelete(rows, fannedOut), deliveries, publications }
-  const relayed = new Set(await db.runProgram<RelayInput, string[]>(SQLITE_PROCEDURE, input))
+  const relayed = new Set(await db.runInWriter<RelayInput, string[]>(SQLITE_PROCEDURE, input))
   return { ...fannedOut, claimed: claimed.filter(({ event }) => relayed.has(event.id)) }
 }
 

@@ -114,7 +114,7 @@ eachEngine((engine) => {
       }) as never
     const fragile: Database =
       db.engine === 'sqlite'
-        ? { ...db, runProgram: breakable(db.runProgram) }
+        ? { ...db, runInWriter: breakable(db.runInWriter) }
         : {
             ...db,
             withConnection: breakable(db.withConnection),

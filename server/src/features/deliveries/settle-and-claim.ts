@@ -11,5 +11,5 @@ const SQLITE_PROCEDURE = sibling(import.meta.url, './delivery-queue.sqlite')
  */
 export const settleAndClaim = (db: Database, input: SettleAndClaim): Promise<Claimed> =>
   db.engine === 'sqlite'
-    ? db.runProgram<SettleAndClaim, Claimed>(SQLITE_PROCEDURE, input)
+    ? db.runInWriter<SettleAndClaim, Claimed>(SQLITE_PROCEDURE, input)
     : db.withConnection((connection) => settleAndClaimOnPostgres(connection, input))

@@ -69,11 +69,13 @@ export async function insertEvent(tx: Transaction, row: EventRow): Promise<void>
   await tx.write<EventTables>().insertInto('events').values(row).execute()
 }
 
-/** Puts an event into the outbox. */
+/** Puts an event into the outbox and notifies the relay. */
 export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
   const row = { created_at, project_id, event_id: id }
-  await tx.write<EventTables>().insertInto('outbox').values(row).execute()
-  await tx.notify(EVENTS_WRITTEN)
+  await Promise.all([
+    tx.write<EventTables>().insertInto('outbox').values(row).execute(),
+    tx.notify(EVENTS_WRITTEN),
+  ])
 }
 
 export const findEvent = (reader: Reader, projectId: string, id: string): Promise<EventRow | undefined> =>

@@ -8,7 +8,7 @@ export const newEventId = (random: RandomBytes, now: number): string =>
   newTimedId(random, ID_PREFIX.event, now)
 
 export interface NewEvent {
-  /** Where it is needed before the event is written. */
+  /** Set by a caller that needs it before the event is written. */
   readonly id?: string | undefined
   readonly projectId: string
   readonly kind: EventKind
@@ -23,6 +23,8 @@ export interface NewEvent {
   }
   /** The fields of the kind, without `publication`; stored in this order of keys. */
   readonly data: object
+  /** The transaction's time, if the caller has read it already. */
+  readonly now?: number | undefined
   /** When it happened, if that was before now; epoch milliseconds. */
   readonly occurredAt?: number | undefined
 }
@@ -32,13 +34,13 @@ export interface WrittenEvent {
   readonly createdAt: number
 }
 
-/** Writes an event in the transaction of what it tells of: neither exists without the other. */
+/** Writes an event in the transaction that it describes: neither exists without the other. */
 export async function writeEvent(
   { random }: { random: RandomBytes },
   tx: Transaction,
   event: NewEvent,
 ): Promise<WrittenEvent> {
-  const now = await tx.now()
+  const now = event.now ?? (await tx.now())
   const id = event.id ?? newEventId(random, now)
   const { channel, apiKey } = event.source
   const row: EventRow = {
@@ -56,7 +58,6 @@ export async function writeEvent(
     occurred_at: event.occurredAt ?? now,
     created_at: now,
   }
-  await insertEvent(tx, row)
-  await enqueueEvent(tx, row)
+  await Promise.all([insertEvent(tx, row), enqueueEvent(tx, row)])
   return { id, createdAt: now }
 }

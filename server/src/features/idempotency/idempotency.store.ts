@@ -18,8 +18,8 @@ interface IdempotencyTables {
 export type KeyName = Pick<IdempotencyRow, 'project_id' | 'api_key_id' | 'key'>
 
 /**
- * False where the key is taken. On PostgreSQL this waits for a transaction that has just taken it: a concurrent
- * duplicate so waits for the first, and goes on itself if that one fails.
+ * Returns false if the key exists. On PostgreSQL this waits for a transaction that has just inserted it: a concurrent
+ * duplicate waits for the first request, and goes on itself if that one fails.
  */
 export async function insertKey(tx: Transaction, row: IdempotencyRow): Promise<boolean> {
   const inserted = await tx

@@ -1,3 +1,4 @@
-/** Idempotency: repeating a request is safe. It remembers answers and never knows what they mean. */
-export { doOnce, forgetOldKeys } from './do-once.ts'
+/** Idempotency: repeating a request is safe. It stores answers and does not know what they mean. */
+
 export { deleteIdempotencyOfProject } from './idempotency.store.ts'
+export { forgetOldKeys, withIdempotencyKey } from './with-idempotency-key.ts'

@@ -1,26 +1,32 @@
+import { notFound } from '../../contract/problem.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import {
   addCard,
   type CampaignRow,
-  changePoints,
+  type ChangedCard,
+  findCampaign,
   findCardOf,
   issueVoucher,
   planOf,
-  requireCampaign,
   requireLockedCampaign,
   type VoucherRow,
   voucherView,
+  withPointsChanged,
 } from '../campaigns/index.ts'
-import { parametersOf, type RewardRow, requireProduct, simpleProductView } from '../rewards/index.ts'
+import { findProduct, parametersOf, type RewardRow, simpleProductView } from '../rewards/index.ts'
 
-/** A loyalty program that the reward adds points to, locked, and the customer's card in it where there is one. */
+interface Deps {
+  readonly random: RandomBytes
+}
+
+/** A loyalty program that the reward adds points to, locked, and the customer's card in it, if there is one. */
 export interface Target {
   readonly campaign: CampaignRow
   readonly card: VoucherRow | undefined
 }
 
-/** Before any card is locked: joining a program locks its campaign first, and so must this. */
+/** Runs before any card is locked: joining a program locks its campaign first, and so must this. */
 export async function findTarget(
   tx: Transaction,
   reward: RewardRow,
@@ -33,52 +39,63 @@ export async function findTarget(
   return { campaign, card: await findCardOf(tx, { projectId, campaignId: campaign.id, holderId }) }
 }
 
+/** Reads the product or the campaign of vouchers that the reward is made of: its type decides which. */
+export async function findContents(tx: Transaction, reward: RewardRow) {
+  const { product, campaign } = parametersOf(reward)
+  const projectId = reward.project_id
+  if (product) return { product: await findProduct(tx, projectId, product.id) }
+  if (campaign) return { source: await findCampaign(tx, projectId, campaign.id) }
+  return {}
+}
+
+export type Contents = Awaited<ReturnType<typeof findContents>>
+
 export interface Grant {
   readonly reward: RewardRow
+  readonly contents: Contents
+  readonly target: Target | undefined
   readonly holderId: string
   readonly redemptionId: string
   readonly requestId: string | null
-  readonly target: Target | undefined
+  readonly now: number
 }
 
 interface Granted {
   readonly voucherId: string | null
-  /** As it stands in the answer and in the event. */
+  /** As the response and the event show it. */
   readonly shown: { readonly voucher?: object; readonly product?: object }
-  /** A card whose points this changed. */
-  readonly card?: VoucherRow
+  /** The card that gets points; not yet written. */
+  readonly changed?: ChangedCard
 }
 
-/** Gives the customer what the points were for. Stock is taken elsewhere, and COIN is an amount off the order. */
-export async function grantReward(
-  deps: { random: RandomBytes },
-  tx: Transaction,
-  grant: Grant,
-): Promise<Granted> {
-  const { reward, target } = grant
-  const projectId = reward.project_id
+/**
+ * Gives the customer what the points were for. Stock is taken elsewhere, and COIN is an amount off the order. A voucher is
+ * written here, because only its insert makes its code certain.
+ */
+export async function grantReward(deps: Deps, tx: Transaction, grant: Grant): Promise<Granted> {
+  const { reward, contents, target, holderId, now } = grant
   const { product, campaign } = parametersOf(reward)
   if (product) {
-    const row = await requireProduct(tx, { projectId, id: product.id })
-    return { voucherId: null, shown: { product: simpleProductView(row) } }
+    if (!contents.product) throw notFound('product', product.id)
+    return { voucherId: null, shown: { product: simpleProductView(contents.product) } }
   }
   if (!campaign) return { voucherId: null, shown: {} }
   if (target) return addPoints(deps, tx, grant, target)
-  const source = await requireCampaign(tx, { projectId, idOrName: campaign.id })
-  const request = { campaign: source, holderId: grant.holderId, amount: campaign.balance }
+  if (!contents.source) throw notFound('campaign', campaign.id)
+  const request = { campaign: contents.source, holderId, amount: campaign.balance, now }
   const voucher = await issueVoucher(deps, tx, request)
-  return { voucherId: voucher.id, shown: { voucher: voucherView(voucher, source) } }
+  return { voucherId: voucher.id, shown: { voucher: voucherView(voucher, contents.source) } }
 }
 
 async function addPoints(
-  deps: { random: RandomBytes },
+  deps: Deps,
   tx: Transaction,
-  { reward, holderId, redemptionId, requestId }: Grant,
+  { reward, holderId, redemptionId, requestId, now }: Grant,
   { campaign, card: existing }: Target,
 ): Promise<Granted> {
   const before = existing ?? (await addCard(deps, tx, { campaign, holderId, requestId }))
   const points = parametersOf(reward).campaign!.balance ?? planOf(campaign).loyalty_card!.points
   const change = { type: 'POINTS_ADDITION', points, requestId, redemptionId, reward } as const
-  const { card } = await changePoints(deps, tx, { card: before, change })
-  return { voucherId: card.id, shown: { voucher: voucherView(card, campaign) }, card }
+  const changed = withPointsChanged(deps, { card: before, change, now })
+  return { voucherId: before.id, shown: { voucher: voucherView(changed.card, campaign) }, changed }
 }

@@ -11,7 +11,7 @@ export interface SentOrder {
   readonly metadata?: Metadata | null | undefined
 }
 
-/** What a redemption costs, and what it takes off the order where the reward is money. */
+/** What a redemption costs, and what a COIN reward takes off the order. */
 export interface Bill {
   readonly points: number
   readonly order: object | null

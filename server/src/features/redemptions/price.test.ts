@@ -19,8 +19,8 @@ function priced(act: () => ReturnType<typeof coinPrice>) {
   }
 }
 
-describe('what COIN costs', () => {
-  test('is told by the ratio: 100 points are 20.00, as the platform shows it', () => {
+describe('the price of a COIN reward', () => {
+  test('follows from the ratio: 100 points are worth 20.00, as Voucherify shows it', () => {
     const ratio = { exchange_ratio: 20, points_ratio: 100 }
     expect(coinPrice(ratio, { amount: 45_000, balance: 500, wanted: 100 })).toEqual({
       points: 100,
@@ -28,7 +28,7 @@ describe('what COIN costs', () => {
     })
   })
 
-  test('never is more than the card holds, never takes off more than the order, and never takes points for nothing', () => {
+  test('is never more than the card holds, never takes off more than the order, and takes no points for nothing', () => {
     fc.assert(
       fc.property(coin, amount, balance, (ratio, amount, balance) => {
         const price = priced(() => coinPrice(ratio, { amount, balance, wanted: undefined }))
@@ -43,7 +43,7 @@ describe('what COIN costs', () => {
     )
   })
 
-  test('pays the whole order where the card can', () => {
+  test('pays the whole order if the card holds enough', () => {
     fc.assert(
       fc.property(coin, fc.integer({ min: 1, max: 1e9 }), (ratio, amount) => {
         const price = coinPrice(ratio, { amount, balance: Number.MAX_SAFE_INTEGER, wanted: undefined })
@@ -52,7 +52,7 @@ describe('what COIN costs', () => {
     )
   })
 
-  test('is exact where doubles are not', () => {
+  test('is exact where floating point is not', () => {
     const ratio = { exchange_ratio: 0.29, points_ratio: 1 }
     expect(coinPrice(ratio, { amount: 1e15, balance: 1e15, wanted: 100 })).toEqual({
       points: 100,
@@ -66,7 +66,7 @@ describe('what COIN costs', () => {
     })
   })
 
-  test('is refused where the points are worth nothing, or more than the order', () => {
+  test('is refused if the points are worth nothing, or more than the order', () => {
     const ratio = { exchange_ratio: 0.01, points_ratio: 1000 }
     expect(() => coinPrice(ratio, { amount: 5, balance: 999, wanted: undefined })).toThrow(
       '1000 points at least',

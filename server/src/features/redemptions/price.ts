@@ -13,9 +13,9 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const ceil = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 
 /**
- * What COIN costs. Whole numbers throughout: `points_ratio` points are worth `exchange_ratio` in the currency's main
- * unit, a hundred of the smallest. Where the customer does not say how many points to spend, as many as the order needs
- * and the card holds, and none that buys nothing.
+ * Prices a COIN reward, in whole numbers throughout: `points_ratio` points are worth `exchange_ratio` in the currency's
+ * main unit, which is a hundred of the smallest. If the customer does not say how many points to spend, it is as many as
+ * the order needs and the card holds, and none that buys nothing.
  */
 export function coinPrice(
   { exchange_ratio, points_ratio }: Coin,

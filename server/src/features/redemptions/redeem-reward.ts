@@ -1,22 +1,24 @@
 import { REWARD_REDEMPTION_COMPLETED } from '../../contract/event-kinds.ts'
 import { ID_PREFIX } from '../../contract/ids.ts'
 import { notFound, Problem } from '../../contract/problem.ts'
-import type { Transaction } from '../../platform/database/index.ts'
+import { NotNullViolation, type Transaction } from '../../platform/database/index.ts'
 import { type Metadata, metadataText } from '../../platform/http/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import {
   type CardName,
-  changePoints,
+  type ChangedCard,
   checkRunning,
   checkValid,
   lockVouchers,
   requireCard,
   type VoucherRow,
+  withPointsChanged,
+  writePoints,
 } from '../campaigns/index.ts'
-import { requireCustomer } from '../customers/index.ts'
-import { writeEvent } from '../events/index.ts'
-import { findAssignmentOf, type RewardRow, requireReward, takeOne } from '../rewards/index.ts'
-import { findTarget, grantReward, type Target } from './grant-reward.ts'
+import { findCustomer } from '../customers/index.ts'
+import { newEventId, writeEvent } from '../events/index.ts'
+import { findAssignmentOf, findReward, type RewardRow, takeOne } from '../rewards/index.ts'
+import { type Contents, findContents, findTarget, grantReward, type Target } from './grant-reward.ts'
 import { type Bill, billFor, type SentOrder } from './order.ts'
 import { insertRedemption } from './redemption.store.ts'
 import { type Completed, redemptionEvent } from './redemption.ts'
@@ -37,106 +39,132 @@ export interface RedemptionRequest {
 }
 
 /**
- * One transaction for points, voucher, redemption, event and stock: all of it or nothing. Locks are taken in the order
- * in which everyone takes them (campaign, cards by their ids, reward), and the reward last, since that row is the one
- * that all who want the same reward wait for.
+ * One transaction for points, voucher, redemption, event and stock: all of it or nothing. Statements that do not depend on
+ * each other are sent together: what the request names, what must be locked, what is written. They run in the order in
+ * which they are sent, and so do their locks: campaign, cards by id, reward. The reward comes last, because everyone who
+ * redeems it waits for that row.
  */
 export async function redeemReward(
   deps: Deps,
   tx: Transaction,
   request: RedemptionRequest,
 ): Promise<Completed> {
-  const found = await findAll(tx, request)
-  const { card, target } = await lockCards(tx, request, found)
-  const now = await tx.now()
+  const named = await findNamed(tx, request)
+  const found = await lockCards(tx, request, named)
+  const { card, campaign, reward, assignment, customer, now } = found
+  if (!assignment) throw notAssigned(reward, campaign.name)
+  if (!card) throw notFound('voucher', request.name.code)
   checkValid(card, now)
-  checkRunning(found.campaign, now)
-  if (found.reward.stock === 0) throw outOfStock(found.reward)
-  const customer = await requireCustomer(tx, card.project_id, card.holder_id!)
-  const bill = billFor(request, { ...found, balance: card.balance })
+  checkRunning(campaign, now)
+  if (reward.stock === 0) throw outOfStock(reward)
+  if (!customer) throw notFound('customer', card.holder_id ?? '')
+  const bill = billFor(request, { reward, assignment, balance: card.balance })
   const id = newId(deps.random, ID_PREFIX.redemption)
-  const exchanged = await exchange(deps, tx, { id, card, target, bill, reward: found.reward, request })
-  const done: Completed = {
-    ...found,
-    ...exchanged,
-    customer,
-    order: bill.order,
-    redemption: redemptionRow(deps, request, { id, now, found, bill, customer, ...exchanged }),
-  }
-  await record(deps, tx, request, done)
-  if (!(await takeOne(tx, found.reward))) throw outOfStock(found.reward)
+  const exchanged = await exchange(deps, tx, { ...found, id, card, bill, request })
+  const base = { campaign, reward, assignment, customer, order: bill.order }
+  const redemption = redemptionRow(deps, request, { ...base, id, now, bill, ...exchanged })
+  const done: Completed = { ...base, redemption, card: exchanged.card, granted: exchanged.granted }
+  tx.sendWithCommit(record(deps, tx, request, { done, changes: exchanged.changes }))
   return done
 }
 
-async function findAll(tx: Transaction, { name, rewardId }: RedemptionRequest) {
-  const { campaign, card } = await requireCard(tx, name)
-  const reward = await requireReward(tx, name.projectId, rewardId)
-  const assignment = await findAssignmentOf(tx, name.projectId, { rewardId, campaignId: campaign.id })
-  if (!assignment) throw notAssigned(reward, campaign.name)
-  return { campaign, card, reward, assignment }
+/** Finds what the request names. An unknown card is reported before an unknown reward. */
+async function findNamed(tx: Transaction, { name, rewardId }: RedemptionRequest) {
+  const [{ campaign, card }, reward] = await Promise.all([
+    requireCard(tx, name),
+    findReward(tx, name.projectId, rewardId),
+  ])
+  if (!reward) throw notFound('reward', rewardId)
+  return { campaign, card, reward }
 }
 
-type Found = Awaited<ReturnType<typeof findAll>>
+type Named = Awaited<ReturnType<typeof findNamed>>
 
-/** The card that pays, and the one that a reward of another program adds to, as they are under their locks. */
-async function lockCards(tx: Transaction, { name }: RedemptionRequest, found: Found) {
-  const target = await findTarget(tx, found.reward, found.card.holder_id)
-  const ids = [found.card.id, ...(target?.card ? [target.card.id] : [])]
-  const locked = await lockVouchers(tx, name.projectId, ids)
-  const card = locked.get(found.card.id)
-  if (!card) throw notFound('voucher', name.code)
-  return { card, target: target && { ...target, card: target.card && locked.get(target.card.id) } }
+/**
+ * Locks the card that pays, and the one that a reward of another program adds points to; reads what the redemption needs
+ * besides. The time is read under the locks, so that it never goes back from one entry of a card to the next.
+ */
+async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named: Named) {
+  const { campaign, card, reward } = named
+  const { project_id: projectId, holder_id: holderId } = card
+  const target = await findTarget(tx, reward, holderId)
+  const ids = [card.id, ...(target?.card ? [target.card.id] : [])]
+  const [assignment, locked, customer, contents, now] = await Promise.all([
+    findAssignmentOf(tx, projectId, { rewardId, campaignId: campaign.id }),
+    lockVouchers(tx, projectId, ids),
+    holderId === null ? undefined : findCustomer(tx, projectId, holderId),
+    findContents(tx, reward),
+    tx.now(),
+  ])
+  return {
+    campaign,
+    reward,
+    assignment,
+    customer,
+    contents,
+    now,
+    card: locked.get(card.id),
+    target: target && { ...target, card: target.card && locked.get(target.card.id) },
+  }
 }
 
 interface Exchange {
   readonly id: string
+  readonly now: number
   readonly card: VoucherRow
+  readonly contents: Contents
   readonly target: Target | undefined
   readonly bill: Bill
   readonly reward: RewardRow
   readonly request: RedemptionRequest
 }
 
-/** Takes the points and gives what they were for. */
-async function exchange(deps: Deps, tx: Transaction, { id, card, target, bill, reward, request }: Exchange) {
+/** Takes the points and gives what they were for. The changes of points are computed here and written later. */
+async function exchange(deps: Deps, tx: Transaction, exchange: Exchange) {
+  const { id, now, card, contents, target, bill, reward, request } = exchange
   const { requestId } = request
   const points = 0 - bill.points
   const change = { type: 'POINTS_REDEMPTION', points, requestId, redemptionId: id, reward } as const
-  const spent = await changePoints(deps, tx, { card, change })
+  const spent = withPointsChanged(deps, { card, change, now })
   // A reward may add points to the very card that pays for it.
-  const own = target?.card?.id === card.id
+  const isOwn = target?.card?.id === card.id
   const given = await grantReward(deps, tx, {
     reward,
+    contents,
+    target: isOwn ? { ...target, card: spent.card } : target,
     holderId: card.holder_id!,
     redemptionId: id,
     requestId,
-    target: own ? { ...target, card: spent.card } : target,
+    now,
   })
-  return { card: own ? given.card! : spent.card, granted: given.shown, voucherId: given.voucherId }
+  return {
+    card: isOwn ? given.changed!.card : spent.card,
+    granted: given.shown,
+    voucherId: given.voucherId,
+    changes: given.changed ? [spent, given.changed] : [spent],
+  }
 }
 
-interface Settled {
+interface Settled extends Omit<Completed, 'redemption' | 'granted'> {
   readonly id: string
   readonly now: number
-  readonly found: Found
   readonly bill: Bill
-  readonly customer: { readonly id: string }
   readonly voucherId: string | null
 }
 
 const redemptionRow = (
   { random }: Deps,
   { metadata }: RedemptionRequest,
-  { id, now, found, bill, customer, voucherId }: Settled,
+  { id, now, card, campaign, reward, assignment, bill, customer, voucherId }: Settled,
 ): Completed['redemption'] => ({
-  project_id: found.card.project_id,
+  project_id: card.project_id,
   id,
   reward_redemption_id: newId(random, ID_PREFIX.reward_redemption),
-  voucher_id: found.card.id,
-  campaign_id: found.campaign.id,
+  voucher_id: card.id,
+  campaign_id: campaign.id,
   customer_id: customer.id,
-  reward_id: found.reward.id,
-  reward_assignment_id: found.assignment.id,
+  reward_id: reward.id,
+  reward_assignment_id: assignment.id,
   points: bill.points,
   order: bill.order && JSON.stringify(bill.order),
   metadata: metadataText(metadata),
@@ -144,22 +172,34 @@ const redemptionRow = (
   created_at: now,
 })
 
+/** Writes everything together, the stock last. */
 async function record(
   deps: Deps,
   tx: Transaction,
   { apiKey, requestId }: RedemptionRequest,
-  done: Completed,
+  { done, changes }: { done: Completed; changes: readonly ChangedCard[] },
 ): Promise<void> {
-  const event = await writeEvent(deps, tx, {
-    projectId: done.redemption.project_id,
+  const { redemption, reward } = done
+  const eventId = newEventId(deps.random, redemption.created_at)
+  const event = {
+    id: eventId,
+    projectId: redemption.project_id,
     kind: REWARD_REDEMPTION_COMPLETED,
     entityId: done.customer.id,
     campaignId: done.campaign.id,
     groupId: requestId,
     source: { channel: 'API', apiKey },
     data: redemptionEvent(done),
-  })
-  await insertRedemption(tx, { ...done.redemption, event_id: event.id })
+    now: redemption.created_at,
+  } as const
+  await Promise.all([
+    ...changes.map((change) => writePoints(tx, change)),
+    writeEvent(deps, tx, event),
+    insertRedemption(tx, { ...redemption, event_id: eventId }),
+    takeOne(tx, reward).catch((error) => {
+      throw error instanceof NotNullViolation ? outOfStock(reward) : error
+    }),
+  ])
 }
 
 const outOfStock = (reward: RewardRow): Problem =>

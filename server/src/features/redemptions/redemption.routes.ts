@@ -10,7 +10,7 @@ import {
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { cardNameOf, MEMBER_PATHS, MemberParams } from '../campaigns/index.ts'
-import { doOnce } from '../idempotency/index.ts'
+import { withIdempotencyKey } from '../idempotency/index.ts'
 import { redeemReward } from './redeem-reward.ts'
 import { redemptionView } from './redemption.ts'
 
@@ -84,7 +84,7 @@ export function redemptionRoutes(app: App, deps: Deps): void {
       },
       async (request, reply) => {
         const { projectId, apiKey, params, body, id: requestId } = request
-        const text = await doOnce(deps, request, async (tx) =>
+        const text = await withIdempotencyKey(deps, request, async (tx) =>
           redemptionView(
             await redeemReward(deps, tx, {
               name: cardNameOf(projectId, params),

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../platform/database/index.ts'
 
-/** A redemption that was completed. There are no others: what fails leaves nothing behind. */
+/** A completed redemption. There are no others: one that fails leaves nothing behind. */
 export interface RedemptionRow {
   project_id: string
   id: string

@@ -4,7 +4,7 @@ import { type CustomerRow, simpleCustomerView } from '../customers/index.ts'
 import { type AssignmentRow, assignmentView, type RewardRow, simpleRewardView } from '../rewards/index.ts'
 import type { RedemptionRow } from './redemption.store.ts'
 
-/** Everything that a redemption was about, as it is afterwards. */
+/** Everything that a redemption involves, as it is afterwards. */
 export interface Completed {
   readonly redemption: Omit<RedemptionRow, 'event_id'>
   readonly customer: CustomerRow
@@ -40,7 +40,7 @@ export const redemptionView = (done: Completed) => ({
   reward: rewardGiven(done),
 })
 
-/** `data` of the event: every key, null where it does not apply. The publication is added by who publishes. */
+/** `data` of the event: every key, null where it does not apply. The publication is added when it is published. */
 export function redemptionEvent(done: Completed) {
   const { redemption } = done
   const customer = simpleCustomerView(done.customer)

@@ -55,19 +55,21 @@ export async function insertReward(tx: Transaction, row: RewardRow): Promise<voi
 export const updateRewardRow = rewards.update
 
 /**
- * Takes one, if there is one; false where there is none. One statement that looks and takes: everyone who redeems this
- * reward waits here for the row, so it is the last lock of a redemption.
+ * Takes one from the stock. Everyone who redeems this reward waits here for the row, so it is the last lock of a redemption.
+ * An empty stock throws NotNullViolation: a statement that fails also fails the commit behind it, so that the commit need
+ * not wait for the answer while others wait for the row.
  */
-export async function takeOne(tx: Transaction, { project_id, id }: RewardRow): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+export async function takeOne(tx: Transaction, { project_id, id }: RewardRow): Promise<void> {
+  await tx
     .write<RewardTables>()
     .updateTable('rewards')
-    .set({ stock: sql<number | null>`stock - 1`, redeemed: sql<number>`redeemed + 1` })
+    .set({
+      stock: sql<number | null>`stock - 1`,
+      redeemed: sql<number>`case when stock <= 0 then null else redeemed + 1 end`,
+    })
     .where('project_id', '=', project_id)
     .where('id', '=', id)
-    .where((eb) => eb.or([eb('stock', 'is', null), eb('stock', '>', 0)]))
-    .executeTakeFirst()
-  return numUpdatedRows === 1n
+    .execute()
 }
 
 export const deleteRewardRow = rewards.delete

@@ -1,24 +1,24 @@
-import type { ProgramContext } from '../../platform/database/index.ts'
+import type { WriterContext } from '../../platform/database/index.ts'
 import type { IssueOutcome } from './issue.ts'
 import { type Holder, holdersFor, type IssueTime } from './issue-holders.sqlite.ts'
 import { type IssueMessage, packOutcomes, type UnpackedInput, unpackInput } from './issue-message.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, SECOND_MS, secondsUntilFree } from './token.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own, which excludes every other writer: no row needs a lock. */
-export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>
+export const run = (context: WriterContext, message: IssueMessage): Float64Array =>
   packOutcomes(issueAll(context, unpackInput(message)))
 
 const LATEST = `select (select max(expires_at) from tokens) as latest, (select max(expires_at) from tokens_counted) as counted`
 
 /** Not before anything that the store has issued, and after all that is counted. */
-function timeFor({ prepare }: ProgramContext, asked: number): IssueTime {
+function timeFor({ prepare }: WriterContext, asked: number): IssueTime {
   const found = prepare(LATEST).get() as { latest: number | null; counted: number | null }
   const { latest, counted } = { latest: found.latest ?? 0, counted: found.counted ?? 0 }
   const now = Math.max(asked, latest - LIFETIME_MS, counted + SECOND_MS - LIFETIME_MS)
   return { now, expiresAt: expiryOf(now), latest, counted }
 }
 
-function issueAll(context: ProgramContext, asked: UnpackedInput): IssueOutcome[] {
+function issueAll(context: WriterContext, asked: UnpackedInput): IssueOutcome[] {
   const time = timeFor(context, asked.now)
   const { expiresAt } = time
   const holders = holdersFor(context, time)

@@ -4,10 +4,10 @@ import type { IssueInput, IssueOutcome } from './issue.ts'
 import { issueOnPostgres, issueWaitingForLocks, type Outcomes } from './issue-batch.postgres.ts'
 import { type IssueMessage, packInput, unpackOutcomes } from './issue-message.ts'
 
-const SQLITE_PROGRAM = sibling(import.meta.url, './issue-batch.sqlite')
+const SQLITE_PROCEDURE = sibling(import.meta.url, './issue-batch.sqlite')
 
 const issueOnSqlite = async (db: SqliteDatabase, input: IssueInput): Promise<IssueOutcome[]> =>
-  unpackOutcomes(await db.runProgram<IssueMessage, Float64Array>(SQLITE_PROGRAM, packInput(input)))
+  unpackOutcomes(await db.runInWriter<IssueMessage, Float64Array>(SQLITE_PROCEDURE, packInput(input)))
 
 /**
  * One transaction for many tokens, by the program of the engine; `issue.ts` has the rules that both obey. Requests that

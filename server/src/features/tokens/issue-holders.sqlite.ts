@@ -1,4 +1,4 @@
-import type { ProgramContext } from '../../platform/database/index.ts'
+import type { WriterContext } from '../../platform/database/index.ts'
 import { ownText } from '../../platform/own-text.ts'
 import { LIFETIME_MS, SECOND_MS, secondAfter } from './token.ts'
 
@@ -86,10 +86,10 @@ const KEYS_KEPT = 20_000
 const known = new WeakMap<object, Holders>()
 
 /** While nobody but this program writes, what it read and wrote stays true from batch to batch. */
-export function holdersFor({ prepare, version }: ProgramContext, time: IssueTime): Holders {
-  const found = known.get(version)
+export function holdersFor({ prepare, unchangedSince }: WriterContext, time: IssueTime): Holders {
+  const found = known.get(unchangedSince)
   const holders = found && found.size <= KEYS_KEPT ? found : new Holders(prepare, time)
-  known.set(version, holders)
+  known.set(unchangedSince, holders)
   holders.begin(time)
   return holders
 }
@@ -110,7 +110,7 @@ interface CountedKey {
 const nameOf = ({ where }: Holder): string => where.join(' ')
 
 class Holders {
-  readonly #prepare: ProgramContext['prepare']
+  readonly #prepare: WriterContext['prepare']
   readonly #projects = new Map<string, Holder>()
   readonly #keys = new Map<string, KeyHolder | undefined>()
   readonly #used = new Set<Holder>()
@@ -119,7 +119,7 @@ class Holders {
   #found: ReadonlyMap<string, number> | undefined
   #time: IssueTime
 
-  constructor(prepare: ProgramContext['prepare'], time: IssueTime) {
+  constructor(prepare: WriterContext['prepare'], time: IssueTime) {
     this.#prepare = prepare
     this.#beganIn = time.expiresAt
     this.#time = time

@@ -57,7 +57,7 @@ function watched(db: Database) {
     }) as Run
   const db_ =
     db.engine === 'sqlite'
-      ? { ...db, runProgram: watch(db.runProgram) }
+      ? { ...db, runInWriter: watch(db.runInWriter) }
       : { ...db, withConnection: watch(db.withConnection) }
   return { db: db_ as Database, seen }
 }

@@ -15,6 +15,7 @@ import {
 import {
   type Database,
   insertRows,
+  NotNullViolation,
   type Row,
   readTable,
   StoreUnavailable,
@@ -142,6 +143,148 @@ eachEngine((engine) => {
     })
   })
 
+  describe('statements sent together', () => {
+    const multiply = (tx: Transaction, by: number) =>
+      tx
+        .write<Tables>()
+        .updateTable('things')
+        .set((eb) => ({ n: eb('n', '*', by) }))
+        .execute()
+    const add = (tx: Transaction, n: number) =>
+      tx
+        .write<Tables>()
+        .updateTable('things')
+        .set((eb) => ({ n: eb('n', '+', n) }))
+        .execute()
+
+    test('run in the order in which they were sent', async () => {
+      const db = await openThings()
+      const seen = await db.transaction(async (tx) => {
+        const read = () => rowsOf(tx).execute()
+        const [before, , , , after] = await Promise.all([
+          read(),
+          insert(tx, 'a', 2),
+          multiply(tx, 10),
+          add(tx, 1),
+          read(),
+        ])
+        return [before, after].map((rows) => rows.map(({ n }) => n))
+      })
+      expect(seen).toEqual([[], [21]])
+    })
+
+    test('fail together with the first one that fails, and its transaction is lost', async () => {
+      const db = await openThings()
+      await db.transaction((tx) => insert(tx, 'a'))
+      let outcomes: PromiseSettledResult<unknown>[] = []
+      const work = db.transaction(async (tx) => {
+        outcomes = await Promise.allSettled(['b', 'a', 'c', 'd'].map((id) => insert(tx, id)))
+      })
+      await expect(work).rejects.toThrow(UniqueConflict)
+      const shown = outcomes.map((one) => (one.status === 'rejected' ? one.reason.name : 'done'))
+      expect(shown).toEqual(['done', 'UniqueConflict', 'UniqueConflict', 'UniqueConflict'])
+      expect(await idsIn(db)).toEqual(['a'])
+      await db.transaction((tx) => insert(tx, 'e'))
+      expect(await idsIn(db)).toEqual(['a', 'e'])
+    })
+
+    test('that fail lose a commit behind them, also if nobody waits for their answers', async () => {
+      const db = await openThings()
+      await db.transaction((tx) => insert(tx, 'a'))
+      const work = db.transaction(async (tx) => {
+        for (const id of ['b', 'a', 'c']) insert(tx, id).catch(() => undefined)
+        return 'as if nothing had happened'
+      })
+      await expect(work).rejects.toThrow(UniqueConflict)
+      expect(await idsIn(db)).toEqual(['a'])
+    })
+
+    test('are committed also if nobody waits for their answers', async () => {
+      const db = await openThings()
+      await db.transaction(async (tx) => {
+        for (const id of ['a', 'b']) void insert(tx, id)
+      })
+      expect(await idsIn(db)).toEqual(['a', 'b'])
+    })
+
+    test('are rolled back if the work throws before their answers', async () => {
+      const db = await openThings()
+      const reason = new Error('changed my mind')
+      const work = db.transaction(async (tx) => {
+        for (const id of ['a', 'b']) void insert(tx, id)
+        throw reason
+      })
+      await expect(work).rejects.toBe(reason)
+      expect(await idsIn(db)).toEqual([])
+    })
+
+    test('may have the commit right behind them', async () => {
+      const db = await openThings()
+      const result = await db.transaction(async (tx) => {
+        await insert(tx, 'a')
+        tx.sendWithCommit(insert(tx, 'b'))
+        tx.sendWithCommit(insert(tx, 'c'))
+        return 42
+      })
+      expect(result).toBe(42)
+      expect(await idsIn(db)).toEqual(['a', 'b', 'c'])
+    })
+
+    test('lose the commit right behind them if one fails, and their own error is thrown', async () => {
+      const db = await openThings()
+      await db.transaction((tx) => insert(tx, 'a'))
+      const own = new Error('a is taken')
+      const work = db.transaction(async (tx) => {
+        await insert(tx, 'b')
+        const writes = [insert(tx, 'c'), insert(tx, 'a').catch(() => fail(own))]
+        tx.sendWithCommit(Promise.all(writes))
+        tx.sendWithCommit(insert(tx, 'd'))
+      })
+      await expect(work).rejects.toBe(own)
+      expect(await idsIn(db)).toEqual(['a'])
+    })
+
+    test('lose the commit right behind them if their sender throws before it sends them', async () => {
+      const db = await openThings()
+      const own = new Error('no')
+      const work = db.transaction(async (tx) => {
+        await insert(tx, 'a')
+        const sendAll = async () => fail(own)
+        tx.sendWithCommit(sendAll())
+      })
+      await expect(work).rejects.toBe(own)
+      expect(await idsIn(db)).toEqual([])
+    })
+
+    test('lose the commit right behind them if one cannot be sent', async () => {
+      const db = await openThings()
+      const work = db.transaction(async (tx) => {
+        tx.sendWithCommit(insert(tx, 'a'))
+        tx.sendWithCommit(sql`update things set n = ${undefined}`.execute(tx.write()))
+      })
+      await expect(work).rejects.toThrow('undefined')
+      expect(await idsIn(db)).toEqual([])
+    })
+
+    test('are rolled back if the work throws after it has sent them with the commit', async () => {
+      const db = await openThings()
+      const work = db.transaction(async (tx) => {
+        tx.sendWithCommit(insert(tx, 'a'))
+        tx.sendWithCommit(insert(tx, 'a'))
+        fail('changed my mind')
+      })
+      await expect(work).rejects.toThrow('changed my mind')
+      expect(await idsIn(db)).toEqual([])
+    })
+
+    test('are refused once the transaction is over', async () => {
+      const db = await openThings()
+      const kept = await db.transaction(async (tx) => tx)
+      await expect(insert(kept, 'a')).rejects.toThrow('over')
+      expect(await idsIn(db)).toEqual([])
+    })
+  })
+
   describe('a unique index', () => {
     test('refuses with UniqueConflict', async () => {
       const db = await openThings()
@@ -183,6 +326,13 @@ eachEngine((engine) => {
       expect(refused.map((result) => result.reason.name)).toEqual(new Array(9).fill('UniqueConflict'))
       expect(await idsIn(databases[0])).toEqual(['same'])
     })
+  })
+
+  test('a column that must have a value refuses NULL with NotNullViolation', async () => {
+    const db = await openThings()
+    const work = db.transaction((tx) => insert(tx, 'a', null as never))
+    await expect(work).rejects.toThrow(NotNullViolation)
+    expect(await idsIn(db)).toEqual([])
   })
 
   describe('claiming', () => {

@@ -25,6 +25,12 @@ export interface Transaction extends Reader {
   ): SelectQueryBuilder<Tables, Table, Row>
   /** The store's clock, epoch milliseconds: one clock for all processes on one PostgreSQL. */
   now(): Promise<number>
+  /**
+   * Lets the commit be sent right behind statements whose answers are not known yet. `answers` may reject only because one
+   * of them has failed: then nothing is committed, and the transaction throws that error. An update that changes no row is
+   * no failure: it must run into a constraint.
+   */
+  sendWithCommit(answers: Promise<unknown>): void
   /** Notifies the subscribers of a topic once this transaction has committed, and never after a rollback. */
   notify(topic: string): Promise<void>
 }
@@ -61,8 +67,11 @@ export interface NotificationRelay {
 
 export interface SqliteDatabase extends Engine {
   readonly engine: 'sqlite'
-  /** Runs the exported `run` of a module in the writer's thread, in its own transaction: one message there and back. */
-  runProgram<Input, Output>(module: URL, input: Input): Promise<Output>
+  /**
+   * Runs a writer-thread procedure, the exported `run` of a module, in a transaction of its own: one message each way, so
+   * that the thread never waits for the event loop between two statements.
+   */
+  runInWriter<Input, Output>(module: URL, input: Input): Promise<Output>
 }
 
 /** One PostgreSQL connection, for batches that the query builder would slow down. */
@@ -86,6 +95,11 @@ export interface PostgresDatabase extends Engine {
 export type Database = SqliteDatabase | PostgresDatabase
 
 export { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
+
+/** A column that must have a value was to be set to NULL. */
+export class NotNullViolation extends Error {
+  override readonly name = 'NotNullViolation'
+}
 
 /** A unique index refused a row. The transaction is lost on PostgreSQL, so it is given up on both engines. */
 export class UniqueConflict extends Error {

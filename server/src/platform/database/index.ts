@@ -12,7 +12,7 @@ export type {
   SqliteDatabase,
   Transaction,
 } from './database.ts'
-export { StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
+export { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from './database.ts'
 export { afterCursor, type KeysetRange, onPage, unindexed, withinTimes } from './keyset.ts'
 export { withMetrics } from './metrics.ts'
 export {
@@ -27,8 +27,8 @@ export {
 export { openDatabase } from './open-database.ts'
 export { byKey, FORCE_KEY_LOOKUPS } from './postgres/planner-hints.ts'
 export { pageOf, projectTable } from './project-table.ts'
-export { sqliteFile, sqliteFileState } from './sqlite/file-state.ts'
-export type { ProgramContext } from './sqlite/thread.ts'
+export { sqliteFile, sqliteFileState } from './sqlite/open.ts'
+export type { WriterContext } from './sqlite/worker-thread.ts'
 export { isPostgresInUse, isSqliteInUse } from './store-in-use.ts'
 export {
   type Column,

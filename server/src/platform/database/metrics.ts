@@ -37,7 +37,7 @@ export function withMetrics<D extends Database>(
     return {
       ...db,
       transaction,
-      runProgram: (module, input) => timed('batch', () => db.runProgram(module, input)),
+      runInWriter: (module, input) => timed('batch', () => db.runInWriter(module, input)),
     }
   return {
     ...db,

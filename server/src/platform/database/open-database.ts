@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
 import { type Database, type NotificationRelay, StoreUnavailable } from './database.ts'
-import { openSqlite } from './sqlite/open-sqlite.ts'
+import { openSqlite } from './sqlite/open.ts'
 
 interface Where {
   readonly url: string | undefined

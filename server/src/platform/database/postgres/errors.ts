@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
+import { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 
 /** Codes of Node for a host that cannot be reached. */
@@ -66,6 +66,7 @@ export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error
   const [code, message] = [codeOf(error), messageOf(error)]
   if (code === '23505') return new UniqueConflict(message)
+  if (code === '23502') return new NotNullViolation(message)
   if (NO_TLS.test(code)) return tlsFailure(error)
   if (NO_PASSWORD.test(message))
     return new StoreUnavailable(`PostgreSQL: ${message}`, { cause: { code: '28P01' } })

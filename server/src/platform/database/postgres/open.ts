@@ -1,7 +1,9 @@
-import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
+import { setTimeout } from 'node:timers/promises'
+import { type Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
 import type { QueryResult } from 'pg'
 import type { PostgresDatabase, Reader, SqlConnection, Transaction } from '../database.ts'
 import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
+import { PipelinedKysely } from '../transaction.ts'
 import { isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
 import { CHANNEL, Notifications } from './notifications.ts'
@@ -9,6 +11,8 @@ import type { Connection } from './prepared-statements.ts'
 import { PrimaryPool } from './primary-pool.ts'
 
 const RETRIES = 3
+/** Lets the transaction that won a deadlock take its lock first: an immediate repeat could meet it again. */
+const RETRY_DELAY_MS = 50
 /** Closing waits no longer than this for transactions in progress: supervisors kill after ten seconds. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -48,29 +52,30 @@ class KyselyClient {
   }
 }
 
-const kyselyOn = (pool: PrimaryPool, timeoutMs: number): Kysely<never> =>
-  new Kysely<never>({
-    dialect: new PostgresDialect({
+const kyselyOn = (pool: PrimaryPool, timeoutMs: number): PipelinedKysely =>
+  new PipelinedKysely(
+    new PostgresDialect({
       pool: {
         connect: async () => new KyselyClient(await pool.acquire(timeoutMs)) as unknown as PostgresPoolClient,
         end: async () => undefined,
         options: {},
       },
     }),
-  })
+  )
 
 async function storeTime(kysely: Kysely<never>): Promise<number> {
   const { rows } = await sql<{ now: number }>`select jeton_now() as now`.execute(kysely)
   return rows[0]!.now
 }
 
-function transactionOn(kysely: Kysely<never>): Transaction {
+function transactionOn(kysely: Kysely<never>, statements: Pick<Transaction, 'sendWithCommit'>): Transaction {
   return {
     read: () => kysely,
     write: () => kysely,
     lock: (query: { forUpdate(): unknown }) => query.forUpdate(),
     claim: (query: { forUpdate(): { skipLocked(): unknown } }) => query.forUpdate().skipLocked(),
     now: () => storeTime(kysely),
+    sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),
     notify: async (topic: string) => void (await sql`select pg_notify(${CHANNEL}, ${topic})`.execute(kysely)),
   } as never as Transaction
 }
@@ -88,15 +93,16 @@ async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => 
 
 /** Runs the work again after a deadlock: nothing of it was kept. */
 async function runTransaction<T>(
-  kysely: Kysely<never>,
+  pipelined: PipelinedKysely,
   work: (tx: Transaction) => Promise<T>,
   retries = RETRIES,
 ): Promise<T> {
   try {
-    return await kysely.transaction().execute((tx) => work(transactionOn(tx as never)))
+    return await pipelined.transaction((tx, statements) => work(transactionOn(tx, statements)))
   } catch (error) {
-    if (retries > 0 && isWorthRepeating(error)) return runTransaction(kysely, work, retries - 1)
-    throw error
+    if (retries === 0 || !isWorthRepeating(error)) throw error
+    await setTimeout(RETRY_DELAY_MS * (0.5 + Math.random()))
+    return runTransaction(pipelined, work, retries - 1)
   }
 }
 
@@ -108,15 +114,16 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
   const hosts = new Hosts(url)
   const pool = new PrimaryPool(hosts, poolSize)
   const notifications = new Notifications(hosts)
-  const kysely = kyselyOn(pool, QUERY_TIMEOUT_MS)
+  const pipelined = kyselyOn(pool, QUERY_TIMEOUT_MS)
   const withoutTimeout = kyselyOn(pool, NO_TIMEOUT_MS)
+  const { kysely } = pipelined
   return {
     engine: 'postgres',
     label: `PostgreSQL ${hostsOf(url)}`,
     read: () => kysely as never,
     now: () => storeTime(kysely),
-    transaction: (work, options) => runTransaction(options?.noTimeout ? withoutTimeout : kysely, work),
-    snapshot: (work) => withoutTimeout.connection().execute((one) => readSnapshot(one as never, work)),
+    transaction: (work, options) => runTransaction(options?.noTimeout ? withoutTimeout : pipelined, work),
+    snapshot: (work) => withoutTimeout.kysely.connection().execute((one) => readSnapshot(one as never, work)),
     withConnection(work, options) {
       const run = (connection: Connection) => work(sqlOn(connection))
       return options?.shared ? pool.useShared(run) : pool.use(run)

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import { CLOSE_WITHIN_MS, SqliteConnection } from './connection.ts'
+import { CLOSE_TIMEOUT_MS, SqliteConnection } from './worker-connection.ts'
 
 /** So many that it is seldom, and so few that little is left for the writer. */
 const COMMITS = 32
@@ -70,7 +70,7 @@ export class Checkpointer {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    if (this.#work) await within(CLOSE_WITHIN_MS, this.#work)
+    if (this.#work) await within(CLOSE_TIMEOUT_MS, this.#work)
     await this.#connection?.close()
   }
 }

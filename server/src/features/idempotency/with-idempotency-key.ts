@@ -7,7 +7,7 @@ import { deleteKeysBefore, insertKey, type KeyName, lockKey, updateKey } from '.
 const KEPT_MS = 24 * 60 * 60_000
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
-/** The header's value; undefined where it was not sent. */
+/** The header's value, or undefined if it was not sent. */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const sent = headers['idempotency-key']
   if (sent === undefined || (typeof sent === 'string' && PRINTABLE.test(sent))) return sent
@@ -21,11 +21,11 @@ const fingerprintOf = ({ method, url, body }: FastifyRequest): string =>
   digestOf(`${method}\n${url}\n${JSON.stringify(body)}`).toString('hex')
 
 /**
- * Runs `work` in a transaction; the text of its answer. With an Idempotency-Key, the same request gets the first answer
- * again and the work is not repeated. Only success is remembered, in the work's own transaction: a key without its
- * effect, or an effect without its key, cannot be.
+ * Runs `work` in a transaction and returns its answer as text. With an Idempotency-Key, the same request gets the first
+ * answer again and the work is not repeated. Only success is stored, in the work's own transaction: neither a key without
+ * its effect nor an effect without its key can exist.
  */
-export async function doOnce(
+export async function withIdempotencyKey(
   { db }: { db: Database },
   request: FastifyRequest,
   work: (tx: Transaction) => Promise<object>,
@@ -34,21 +34,21 @@ export async function doOnce(
   if (key === undefined) return db.transaction(async (tx) => JSON.stringify(await work(tx)))
   const name = { project_id: request.projectId, api_key_id: request.actor.id, key }
   return db.transaction(async (tx) => {
-    const remembered = await take(tx, name, fingerprintOf(request))
-    if (remembered !== null) return remembered
+    const stored = await claimKey(tx, name, fingerprintOf(request))
+    if (stored !== null) return stored
     const answer = JSON.stringify(await work(tx))
-    await updateKey(tx, name, { answer })
+    tx.sendWithCommit(updateKey(tx, name, { answer }))
     return answer
   })
 }
 
-/** The answer that is remembered; null where the key is now ours. Taking it is the transaction's first lock. */
-async function take(tx: Transaction, name: KeyName, fingerprint: string): Promise<string | null> {
+/** Returns the stored answer, or null if the key is now ours. Claiming it is the transaction's first lock. */
+async function claimKey(tx: Transaction, name: KeyName, fingerprint: string): Promise<string | null> {
   const now = await tx.now()
   if (await insertKey(tx, { ...name, fingerprint, answer: null, created_at: now })) return null
   const row = await lockKey(tx, name)
   // The janitor may have removed it a moment ago.
-  if (!row) return take(tx, name, fingerprint)
+  if (!row) return claimKey(tx, name, fingerprint)
   if (row.created_at <= now - KEPT_MS) {
     await updateKey(tx, name, { fingerprint, answer: null, created_at: now })
     return null

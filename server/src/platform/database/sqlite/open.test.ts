@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
 import { openDatabase, type SqliteDatabase, StoreUnavailable, UniqueConflict } from '../index.ts'
 
-// Of the file, not of a test: some run beside each other.
+// Per file, not per test: some tests run concurrently.
 const cleanUps: (() => unknown)[] = []
 afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp()
@@ -31,8 +32,8 @@ async function openThings(folder = temporaryFolder()): Promise<SqliteDatabase> {
 }
 
 describe('SQLite', () => {
-  // These three only wait, each for itself.
-  test.concurrent('is unavailable, after a bounded wait, while another process holds the write lock, and works once it is free', async ({
+  // These three mostly wait, so they run together.
+  test.concurrent('is unavailable after a bounded wait while another process holds the write lock, and works once the lock is free', async ({
     expect,
   }) => {
     const folder = temporaryFolder()
@@ -49,7 +50,7 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['b'])
   })
 
-  test.concurrent('however many wait for a lock that another process holds, each is told within seconds', async ({
+  test.concurrent('every caller that waits for a lock of another process gets its error within seconds', async ({
     expect,
   }) => {
     const folder = temporaryFolder()
@@ -62,7 +63,7 @@ describe('SQLite', () => {
       return performance.now() - began
     })
     waited.push(
-      expect(db.runProgram(program('one', `${INSERT} add.run('p', 0);`), null))
+      expect(db.runInWriter(procedure('one', `${INSERT} add.run('p', 0);`), null))
         .rejects.toThrow(StoreUnavailable)
         .then(() => performance.now() - began),
     )
@@ -73,16 +74,16 @@ describe('SQLite', () => {
     expect(await idsIn(db)).toEqual(['b'])
   })
 
-  test.concurrent('a disk that hangs is an outage, and nothing of what was given up meanwhile is left half done', async ({
+  test.concurrent('a disk that hangs is an outage, and no transaction that timed out is left half done', async ({
     expect,
   }) => {
     const db = await openThings()
-    const hang = program('hang', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, input)')
+    const hang = procedure('hang', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, input)')
     const began = performance.now()
-    const hung = db.runProgram(hang, 18_000).catch((error) => error)
+    const hung = db.runInWriter(hang, 18_000).catch((error) => error)
     const waited = ['a', 'b'].map((id) => db.transaction((tx) => insert(tx, id)).catch((error) => error))
     const all = await Promise.all([hung, ...waited])
-    // The writer is free again for the next, whose `begin` is not heard either, and is rolled back by the time it is.
+    // The next one gets the mutex, but its `begin` times out as well and is rolled back once the thread runs it.
     all.push(await db.transaction((tx) => insert(tx, 'c')).catch((error) => error))
     for (const error of all) expect(error).toBeInstanceOf(StoreUnavailable)
     expect(performance.now() - began).toBeGreaterThan(13_000)
@@ -115,14 +116,14 @@ describe('SQLite', () => {
     await expect(failing).rejects.toThrow('no')
     fromOthers('a')
     fromOthers('unknown')
-    // What came from others is not sent back to them.
+    // A wake-up from another process is not sent back.
     expect([sent, heard]).toEqual([
       ['a', 'b'],
       ['a', 'a'],
     ])
   })
 
-  test('takes turns with another process: neither goes without for long', async () => {
+  test('shares the write lock with another process: neither starves', async () => {
     const folder = temporaryFolder()
     const [a, b] = [await openThings(folder), await openThings(folder)]
     const done = { a: 0, b: 0 }
@@ -137,7 +138,7 @@ describe('SQLite', () => {
     expect(Math.max(done.a, done.b)).toBeLessThan(10 * Math.min(done.a, done.b))
   })
 
-  test('waits with one transaction until the other is over, in the order in which they came', async () => {
+  test('runs transactions one after the other, in the order in which they came', async () => {
     const db = await openThings()
     const [held, goOn] = [gate(), gate()]
     const order: number[] = []
@@ -153,11 +154,11 @@ describe('SQLite', () => {
     expect(order).toEqual([0, 1, 2, 3])
   })
 
-  test('a commit is on the disk before it is reported: full synchronous, in a write-ahead log', async () => {
+  test('a commit is on the disk before it is reported: synchronous = full, with a write-ahead log', async () => {
     const folder = temporaryFolder()
     const db = await openThings(folder)
-    const pragma = await db.runProgram<string, unknown>(
-      program('pragma', 'prepare(input).get()'),
+    const pragma = await db.runInWriter<string, unknown>(
+      procedure('pragma', 'prepare(input).get()'),
       'pragma synchronous',
     )
     expect(pragma).toEqual({ synchronous: 2 })
@@ -171,15 +172,15 @@ describe('SQLite', () => {
     expect(statSync(folder).mode & 0o077).toBe(0)
   })
 
-  test('a file that is no database is told in one line that names the setting', async () => {
+  test('a file that is no database is reported in one line that names the setting', async () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'jeton.db'), 'this is not a database, '.repeat(100))
     const opening = openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder })
     await expect(opening).rejects.toThrow(/jeton\.db.*JETON_DATA_DIR/)
   })
 
-  test('a folder that cannot be written is told in one line that names the setting', async () => {
-    // Below a file nobody can make a folder, root included.
+  test('a folder that cannot be written is reported in one line that names the setting', async () => {
+    // Nobody can create a folder below a file, not even root.
     const file = join(temporaryFolder(), 'file')
     writeFileSync(file, '')
     const opening = openDatabase(
@@ -190,20 +191,67 @@ describe('SQLite', () => {
   })
 })
 
-/** A module as `runProgram` takes it. */
 const INSERT = `const add = prepare('insert into things (id, n) values (?, ?)');`
 
-function program(name: string, body: string): URL {
+/** Writes a module with a writer-thread procedure. */
+function procedure(name: string, body: string): URL {
   const file = join(temporaryFolder(), `${name}.mjs`)
   writeFileSync(
     file,
-    `export const run = ({ prepare, version }, input) => { ${body.includes('return') || body.includes(';') ? body : `return ${body}`} }`,
+    `export const run = ({ prepare, unchangedSince }, input) => { ${body.includes('return') || body.includes(';') ? body : `return ${body}`} }`,
   )
   return pathToFileURL(file)
 }
 
+describe('messages to the writer thread', () => {
+  /** Kinds of the requests in each message. */
+  async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+    const post = vi.spyOn(Worker.prototype, 'postMessage')
+    try {
+      await work()
+      const messages = post.mock.calls.map(([requests]) => requests as { kind: string }[])
+      return messages.map((requests) => requests.map(({ kind }) => kind).join(' '))
+    } finally {
+      post.mockRestore()
+    }
+  }
+
+  test('carry together what is sent together, begin with the first statement', async () => {
+    const db = await openThings()
+    const work = () =>
+      db.transaction(async (tx) => {
+        await Promise.all([insert(tx, 'a'), insert(tx, 'b')])
+        await Promise.all([insert(tx, 'c'), insert(tx, 'd')])
+      })
+    expect(await messagesOf(work)).toEqual(['begin query query', 'query query', 'commit'])
+    expect(await idsIn(db)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('carry the commit with the last statements where it need not wait for them', async () => {
+    const db = await openThings()
+    const work = () =>
+      db.transaction(async (tx) => {
+        await insert(tx, 'a')
+        tx.sendWithCommit(Promise.all([insert(tx, 'b'), insert(tx, 'c')]))
+      })
+    expect(await messagesOf(work)).toEqual(['begin query', 'query query commit'])
+    expect(await idsIn(db)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('that cannot be copied fail as a whole, and the writer goes on', async () => {
+    const db = await openThings()
+    const uncopyable = sql`update things set n = ${Symbol('n')}`
+    const work = db.transaction(async (tx) => {
+      tx.sendWithCommit(Promise.all([insert(tx, 'a'), uncopyable.execute(tx.write())]))
+    })
+    await expect(work).rejects.toThrow('could not be cloned')
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await idsIn(db)).toEqual(['b'])
+  })
+})
+
 describe('a query on SQLite', () => {
-  test('has the columns that its table has by now, also where it was asked before', async () => {
+  test('returns the present columns of its table, also if it was prepared before they changed', async () => {
     const db = await openThings()
     await db.transaction((tx) => insert(tx, 'a'))
     const all = () => db.read<{ things: object }>().selectFrom('things').selectAll().execute()
@@ -215,7 +263,7 @@ describe('a query on SQLite', () => {
   })
 })
 
-describe('the log of SQLite', () => {
+describe('the write-ahead log', () => {
   const fileAlone = (folder: string): number => {
     const copy = join(temporaryFolder(), 'jeton.db')
     copyFileSync(join(folder, 'jeton.db'), copy)
@@ -223,64 +271,64 @@ describe('the log of SQLite', () => {
     try {
       return (database.prepare('select count(*) as n from things').get() as { n: number }).n
     } catch {
-      // Not even the table has been moved yet.
+      // Not even the table has been copied yet.
       return 0
     } finally {
       database.close()
     }
   }
 
-  test('is moved into the file while writing goes on, and without the writer', async () => {
+  test('is copied into the file while writing goes on, and not by the writer', async () => {
     const folder = temporaryFolder()
     const db = await openThings(folder)
-    const add = program('add', `${INSERT} add.run(input + 'x'.repeat(100_000), 0);`)
-    for (let i = 0; i < 100; i++) await db.runProgram(add, `a${i}`)
+    const add = procedure('add', `${INSERT} add.run(input + 'x'.repeat(100_000), 0);`)
+    for (let i = 0; i < 100; i++) await db.runInWriter(add, `a${i}`)
     await vi.waitUntil(() => fileAlone(folder) >= 1, { timeout: 10_000 })
-    await db.runProgram(add, 'b')
+    await db.runInWriter(add, 'b')
     expect(await idsIn(db)).toHaveLength(101)
   })
 
-  test('is moved by the writer itself where nobody else does, and begins anew', async () => {
+  test('is copied by the writer itself when nobody else does, and then restarts', async () => {
     const folder = temporaryFolder()
     const db = await openThings(folder)
-    const large = program(
+    const large = procedure(
       'large',
       `${INSERT} for (let i = 0; i < 2000; i++) add.run(input + 'x'.repeat(4000) + i, 0);`,
     )
-    // Fewer than what wakes the other thread, each with thousands of pages.
-    for (let i = 0; i < 24; i++) await db.runProgram(large, `a${i}`)
+    // Fewer commits than wake the other thread, each with thousands of pages.
+    for (let i = 0; i < 24; i++) await db.runInWriter(large, `a${i}`)
     expect(statSync(join(folder, 'jeton.db-wal')).size).toBeLessThan(150_000_000)
     expect(fileAlone(folder)).toBeGreaterThan(20_000)
   })
 })
 
-describe('a program inside the SQLite thread', () => {
-  test('is one transaction: all of it is there afterwards, and its output comes back', async () => {
+describe('a writer-thread procedure', () => {
+  test('is one transaction and returns its output', async () => {
     const db = await openThings()
-    const add = program(
+    const add = procedure(
       'add',
       `${INSERT} for (const id of input.ids) add.run(id, 0); return { added: input.ids.length }`,
     )
-    expect(await db.runProgram(add, { ids: ['a', 'b'] })).toEqual({ added: 2 })
+    expect(await db.runInWriter(add, { ids: ['a', 'b'] })).toEqual({ added: 2 })
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('leaves nothing when it throws, and the writer goes on', async () => {
+  test('leaves nothing behind when it throws, and the writer goes on', async () => {
     const db = await openThings()
-    const failing = program('failing', `${INSERT} add.run('a', 0); throw new Error('no')`)
-    await expect(db.runProgram(failing, {})).rejects.toThrow('no')
+    const failing = procedure('failing', `${INSERT} add.run('a', 0); throw new Error('no')`)
+    await expect(db.runInWriter(failing, {})).rejects.toThrow('no')
     await db.transaction((tx) => insert(tx, 'b'))
     expect(await idsIn(db)).toEqual(['b'])
   })
 
-  test('tells a unique conflict like everything else', async () => {
+  test('throws UniqueConflict like everything else', async () => {
     const db = await openThings()
-    const twice = program('twice', `${INSERT} add.run('a', 0); add.run('a', 0);`)
-    await expect(db.runProgram(twice, {})).rejects.toThrow(UniqueConflict)
+    const twice = procedure('twice', `${INSERT} add.run('a', 0); add.run('a', 0);`)
+    await expect(db.runInWriter(twice, {})).rejects.toThrow(UniqueConflict)
     expect(await idsIn(db)).toEqual([])
   })
 
-  test('waits for the transaction under way', async () => {
+  test('waits for the current transaction', async () => {
     const db = await openThings()
     const [held, goOn] = [gate(), gate()]
     const writing = db.transaction(async (tx) => {
@@ -289,8 +337,8 @@ describe('a program inside the SQLite thread', () => {
       await insert(tx, 'first')
     })
     await held.opened
-    const count = db.runProgram<null, { n: number }>(
-      program('count', `prepare('select count(*) as n from things').get()`),
+    const count = db.runInWriter<null, { n: number }>(
+      procedure('count', `prepare('select count(*) as n from things').get()`),
       null,
     )
     goOn.open()
@@ -298,24 +346,24 @@ describe('a program inside the SQLite thread', () => {
     await writing
   })
 
-  describe('is told whether the store is as it left it', () => {
-    const VERSIONS = `globalThis.versions ??= []; const seen = versions.indexOf(version); versions.push(version);`
+  describe('learns whether others have written since its last run', () => {
+    const VERSIONS = `globalThis.versions ??= []; const seen = versions.indexOf(unchangedSince); versions.push(unchangedSince);`
 
-    /** Whether the program is told so at its next run. */
+    /** `isTheSame` runs the procedure and returns whether it got the object of an earlier run. */
     async function prepared() {
       const folder = temporaryFolder()
       const db = await openThings(folder)
-      const mark = program(
+      const mark = procedure(
         'mark',
         `${INSERT} ${VERSIONS} add.run('m' + versions.length, 0); return seen >= 0`,
       )
-      const isTheSame = () => db.runProgram<null, boolean>(mark, null)
+      const isTheSame = () => db.runInWriter<null, boolean>(mark, null)
       await isTheSame()
       expect(await isTheSame()).toBe(true)
       return { db, folder, isTheSame }
     }
 
-    test('not after another process has written', async () => {
+    test('it gets a new object after another process has written', async () => {
       const { folder, isTheSame } = await prepared()
       const other = new DatabaseSync(join(folder, 'jeton.db'))
       other.exec(`insert into things (id, n) values ('other', 0)`)
@@ -324,20 +372,20 @@ describe('a program inside the SQLite thread', () => {
       expect(await isTheSame()).toBe(true)
     })
 
-    test('not after a transaction of the same process', async () => {
+    test('it gets a new object after a transaction of the same process', async () => {
       const { db, isTheSame } = await prepared()
       await db.transaction((tx) => insert(tx, 'a'))
       expect(await isTheSame()).toBe(false)
       expect(await isTheSame()).toBe(true)
     })
 
-    test('not after another program', async () => {
+    test('it gets a new object after another procedure', async () => {
       const { db, isTheSame } = await prepared()
-      await db.runProgram(program('another', `${INSERT} add.run('a', 0);`), null)
+      await db.runInWriter(procedure('another', `${INSERT} add.run('a', 0);`), null)
       expect(await isTheSame()).toBe(false)
     })
 
-    test('not after it has failed itself', async () => {
+    test('it gets a new object after its own failure', async () => {
       const { db, isTheSame } = await prepared()
       await db.transaction((tx) => insert(tx, 'm4'))
       expect(await isTheSame()).toBe(false)
@@ -345,10 +393,10 @@ describe('a program inside the SQLite thread', () => {
       expect(await isTheSame()).toBe(false)
     })
 
-    test('after others have read, or looked at the log', async () => {
+    test('it keeps its object after others have only read or checkpointed', async () => {
       const { db, folder, isTheSame } = await prepared()
       await idsIn(db)
-      await db.runProgram(program('reads', `prepare('select * from things').all()`), null)
+      await db.runInWriter(procedure('reads', `prepare('select * from things').all()`), null)
       const other = new DatabaseSync(join(folder, 'jeton.db'))
       other.exec('select * from things; pragma wal_checkpoint(passive)')
       expect(await isTheSame()).toBe(true)
@@ -356,9 +404,9 @@ describe('a program inside the SQLite thread', () => {
     })
   })
 
-  test('of a module that does not exist is an error, and the writer goes on', async () => {
+  test('whose module does not exist is an error, and the writer goes on', async () => {
     const db = await openThings()
-    await expect(db.runProgram(new URL('file:///nowhere.mjs'), null)).rejects.toThrow('nowhere')
+    await expect(db.runInWriter(new URL('file:///nowhere.mjs'), null)).rejects.toThrow('nowhere')
     await db.transaction((tx) => insert(tx, 'a'))
   })
 })

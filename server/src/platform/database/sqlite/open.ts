@@ -2,26 +2,42 @@ import { EventEmitter } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { userInfo } from 'node:os'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
+import { encryptionKeyFile } from '../../encryption-key.ts'
 import { StartFailure } from '../../start-failure.ts'
 import type { NotificationRelay, Reader, SqliteDatabase, Transaction } from '../database.ts'
 import { Mutex } from '../mutex.ts'
+import { PipelinedKysely } from '../transaction.ts'
 import { Checkpointer } from './checkpointer.ts'
-import { SqliteConnection } from './connection.ts'
-import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
-import { sqliteFile, sqliteFileState } from './file-state.ts'
+import { sqliteDialect, WRITER_LOCK_TIMEOUT_MS } from './dialect.ts'
+import { SqliteConnection } from './worker-connection.ts'
 
-/** As a person would type it from here. */
+export const sqliteFile = (folder: string): string => join(folder, 'jeton.db')
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+
+/**
+ * State of the database file. `empty` is a file of 0 bytes that may become a store. `emptied` was a store before: its
+ * write-ahead log or its encryption key is still there. SQLite takes both for a new database and deletes the log.
+ */
+export function sqliteFileState(folder: string): 'none' | 'empty' | 'emptied' | 'filled' {
+  const file = sqliteFile(folder)
+  if (!existsSync(file)) return 'none'
+  if (sizeOf(file) > 0) return 'filled'
+  return sizeOf(`${file}-wal`) > 0 || existsSync(encryptionKeyFile(folder)) ? 'emptied' : 'empty'
+}
+
+/** Relative to the working directory, as a person would type it. */
 function shown(path: string): string {
-  const near = relative(process.cwd(), path)
-  return near.startsWith('..') ? path : `./${near}`
+  const fromHere = relative(process.cwd(), path)
+  return fromHere.startsWith('..') ? path : `./${fromHere}`
 }
 
 function makeFolder(folder: string): void {
   try {
-    // Only the owner: the file holds digests of credentials.
+    // For the owner only: the file holds digests of credentials.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch {
@@ -34,7 +50,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** A start that went on with an empty file would hide the loss, and have SQLite delete what is left in the log. */
+/** A start with an emptied file would hide the loss, and SQLite would delete what is left in the log. */
 function refuseEmptied(folder: string): void {
   if (sqliteFileState(folder) !== 'emptied') return
   const file = shown(sqliteFile(folder))
@@ -47,8 +63,8 @@ async function openConnections(
   file: string,
   { inspect = false }: { inspect?: boolean | undefined },
 ): Promise<{ writer: SqliteConnection; reader: SqliteConnection }> {
-  // What this process has compiled so far, the thread's own module included, is there for the threads: without it a first
-  // start would load the type stripper once per thread, 17 MB each.
+  // Makes the modules that are compiled so far available to the threads. Without it a first start loads the type stripper
+  // once per thread, 17 MB each.
   flushCompileCache()
   try {
     const writer = await SqliteConnection.open({ file, readOnly: false })
@@ -61,13 +77,13 @@ async function openConnections(
   }
 }
 
-/** While it is open the log cannot begin anew, so it grows by what is written meanwhile. */
+/** The write-ahead log cannot restart while a snapshot is open, so it grows by what is written meanwhile. */
 async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T>): Promise<T> {
   const connection = await SqliteConnection.open({ file, readOnly: true })
   const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { noTimeout: true }) })
   try {
     await sql`begin`.execute(kysely)
-    // A transaction begins with what its first query sees.
+    // The first query fixes what the transaction sees.
     await sql`select 1 from sqlite_master limit 1`.execute(kysely)
     return await work({ read: () => kysely as never })
   } finally {
@@ -95,10 +111,8 @@ export async function openSqlite(
   const { writer, reader } = await openConnections(file, where)
   const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
-  const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
-  const writingWithoutTimeout = new Kysely<never>({
-    dialect: sqliteDialect(writer, { mutex, noTimeout: true }),
-  })
+  const writing = new PipelinedKysely(sqliteDialect(writer, { mutex }))
+  const withoutTimeout = new PipelinedKysely(sqliteDialect(writer, { mutex, noTimeout: true }))
   const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
   const topics = new EventEmitter().setMaxListeners(0)
   relay?.onReceived((topic) => topics.emit(topic))
@@ -112,19 +126,20 @@ export async function openSqlite(
     async transaction(work, options) {
       const notified = new Set<string>()
       await checkpointer.keepPace()
-      const result = await (options?.noTimeout ? writingWithoutTimeout : writing)
-        .transaction()
-        .execute((kysely) => {
+      const result = await (options?.noTimeout ? withoutTimeout : writing).transaction(
+        (kysely, statements) => {
           const tx = {
             read: () => kysely,
             write: () => kysely,
             lock: (query: unknown) => query,
             claim: (query: unknown) => query,
             now,
+            sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),
             notify: async (topic: string) => void notified.add(topic),
           }
           return work(tx as never as Transaction)
-        })
+        },
+      )
       checkpointer.noteCommit()
       for (const topic of notified) {
         topics.emit(topic)
@@ -133,12 +148,11 @@ export async function openSqlite(
       return result
     },
     snapshot: (work) => readSnapshot(file, work),
-    /** A whole transaction by one message: the thread need not wait for us between two of them. */
-    async runProgram(module, input) {
+    async runInWriter(module, input) {
       await checkpointer.keepPace()
-      await mutex.share(TURN_WITHIN_MS)
+      await mutex.share(WRITER_LOCK_TIMEOUT_MS)
       try {
-        return await writer.send({ kind: 'program', module: module.href, input })
+        return await writer.send({ kind: 'procedure', module: module.href, input })
       } finally {
         mutex.leave()
         checkpointer.noteCommit()
@@ -149,8 +163,8 @@ export async function openSqlite(
       return () => void topics.off(topic, listener)
     },
     async close() {
-      // Waits for the transaction under way, but not for ever; what comes after fails.
-      await mutex.acquire(TURN_WITHIN_MS).catch(() => undefined)
+      // Waits for the current transaction, up to the timeout; later ones fail.
+      await mutex.acquire(WRITER_LOCK_TIMEOUT_MS).catch(() => undefined)
       await Promise.all([reader.close(), checkpointer.close()])
       await writer.close()
       mutex.release()
