@@ -1,5 +1,5 @@
 import { BY_KEY, type SqlConnection, StoreUnavailable } from '../../platform/database/index.ts'
-import { type Confirmed, type IssueInput, type IssueOutcome, only } from './issue.ts'
+import { type IssueInput, type IssueOutcome, type KeysVersion, only } from './issue.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
 /** A batch that waits for the lock of one project keeps everybody in it waiting. Locks are held for milliseconds. */
@@ -41,15 +41,15 @@ function nothingIfUnknown(error: { code?: unknown }): [] {
  * The places of those whose keys are confirmed. Of keys of one project with different marks one at least is out of date: all
  * of them go the long way.
  */
-function confirmedIn({ projectIds, confirmed }: IssueInput): number[] {
+function unchangedIn({ projectIds, keysVersions }: IssueInput): number[] {
   const marks = new Map<string, string>()
   const changed = new Set<string>()
   for (const [i, id] of projectIds.entries()) {
-    const mark = confirmed[i]?.mark
+    const mark = keysVersions[i]?.keysVersion
     if (mark !== undefined && mark !== (marks.get(id) ?? mark)) changed.add(id)
     if (mark !== undefined) marks.set(id, mark)
   }
-  return projectIds.flatMap((id, i) => (confirmed[i] && !changed.has(id) ? [i] : []))
+  return projectIds.flatMap((id, i) => (keysVersions[i] && !changed.has(id) ? [i] : []))
 }
 
 /** How many each of them needs, where it is more than one. */
@@ -62,17 +62,17 @@ function neededBy(projectIds: readonly string[], projects: ReadonlySet<string>):
   return needed
 }
 
-async function issueConfirmed(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
+async function issueUnchanged(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
   const { now, projectIds, keyIds, scopes, digests } = asked
-  const confirmed = asked.confirmed as readonly Confirmed[]
+  const keysVersions = asked.keysVersions as readonly KeysVersion[]
   const projects = new Set(projectIds)
   const parameters = [
     projectIds,
-    confirmed.map(({ mark }) => mark),
+    keysVersions.map(({ keysVersion }) => keysVersion),
     JSON.stringify(neededBy(projectIds, projects)),
     projects.size,
     keyIds,
-    confirmed.map(({ epoch }) => epoch),
+    keysVersions.map(({ epoch }) => epoch),
     scopes,
     Buffer.from(digests.buffer),
     now,
@@ -82,7 +82,7 @@ async function issueConfirmed(sql: SqlConnection, asked: IssueInput): Promise<Ou
   const expiresAt = expiryOf(issued.issued_at)
   const gave = issued.gave === null ? undefined : new Set(issued.gave.split(' '))
   return projectIds.map((id, i) =>
-    !gave || gave.has(id) ? { status: 'issued', epoch: confirmed[i]!.epoch, expiresAt } : undefined,
+    !gave || gave.has(id) ? { status: 'issued', epoch: keysVersions[i]!.epoch, expiresAt } : undefined,
   )
 }
 
@@ -225,7 +225,7 @@ const fullUntil = (found: Found): number | null =>
 
 function issuedAs({ epoch, mark, now }: Found): IssueOutcome {
   const issued = { status: 'issued', epoch, expiresAt: expiryOf(now) } as const
-  return mark === null ? issued : { ...issued, confirmed: { epoch, mark } }
+  return mark === null ? issued : { ...issued, keysVersion: { epoch, keysVersion: mark } }
 }
 
 function outcomeOf(found: Found | undefined): IssueOutcome {
@@ -233,8 +233,8 @@ function outcomeOf(found: Found | undefined): IssueOutcome {
   if (found.granted) return issuedAs(found)
   // Where nothing was active when it was counted, this batch has taken every place.
   const freeAt = fullUntil(found) ?? expiryOf(found.now)
-  const holder = found.key_is_full ? 'key' : 'project'
-  return { status: 'full', holder, retryAfterSeconds: secondsUntilFree(freeAt, found.now) }
+  const quota = found.key_is_full ? 'key' : 'project'
+  return { status: 'full', quota, retryAfterSeconds: secondsUntilFree(freeAt, found.now) }
 }
 
 /** A refusal is final only if the memory of fullness confirms it; else the tokens are counted and it is tried once more. */
@@ -286,7 +286,7 @@ async function fill(
 export async function issueOnPostgres(sql: SqlConnection, asked: IssueInput): Promise<Outcomes> {
   const outcomes: Outcomes = asked.projectIds.map(() => undefined)
   try {
-    await fill(outcomes, confirmedIn(asked), asked, (some) => issueConfirmed(sql, some))
+    await fill(outcomes, unchangedIn(asked), asked, (some) => issueUnchanged(sql, some))
     await fill(outcomes, openIn(outcomes), asked, (rest) =>
       decide(sql, rest, { counting: false, waits: false }),
     )

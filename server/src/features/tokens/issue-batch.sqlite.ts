@@ -1,8 +1,8 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
 import type { IssueOutcome } from './issue.ts'
-import { type Holder, holdersFor, type IssueTime } from './issue-holders.sqlite.ts'
 import { type IssueMessage, packOutcomes, type UnpackedInput, unpackInput } from './issue-message.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, SECOND_MS, secondsUntilFree } from './token.ts'
+import { type IssueTime, type Quota, quotasFor } from './token-quotas.sqlite.ts'
 
 /** Runs inside the SQLite thread, in a transaction of its own, which excludes every other writer: no row needs a lock. */
 export const run = (context: ProgramContext, message: IssueMessage): Float64Array =>
@@ -21,31 +21,31 @@ function timeFor({ prepare }: ProgramContext, asked: number): IssueTime {
 function issueAll(context: ProgramContext, asked: UnpackedInput): IssueOutcome[] {
   const time = timeFor(context, asked.now)
   const { expiresAt } = time
-  const holders = holdersFor(context, time)
+  const quotas = quotasFor(context, time)
   const insert = context.prepare(
     'insert into tokens (project_id, digest, key_id, epoch, scope, expires_at, revoked_at) values (?, ?, ?, ?, ?, ?, null)',
   )
 
   function decide(projectId: string, i: number): IssueOutcome {
     const keyId = asked.keyIds[i]!
-    const key = holders.key(projectId, keyId)
+    const key = quotas.key(projectId, keyId)
     if (key?.state !== 'active' || key.version !== asked.keyVersions[i]) return { status: 'stale' }
     const { project } = key
-    if (key.limit !== null && !holders.hasRoom(key)) return full('key', key)
-    if (!holders.hasRoom(project)) return full('project', project)
-    holders.take(key)
+    if (key.limit !== null && !quotas.hasRemaining(key)) return full('key', key)
+    if (!quotas.hasRemaining(project)) return full('project', project)
+    quotas.take(key)
     const digest = asked.digests.subarray(i * DIGEST_BYTES, (i + 1) * DIGEST_BYTES)
     insert.run(projectId, digest, keyId, key.epoch, asked.scopes[i]!, expiresAt)
     return { status: 'issued', epoch: key.epoch, expiresAt }
   }
 
-  const full = (holder: 'project' | 'key', { fullUntil }: Holder): IssueOutcome => ({
+  const full = (quota: 'project' | 'key', { fullUntil }: Quota): IssueOutcome => ({
     status: 'full',
-    holder,
+    quota,
     retryAfterSeconds: secondsUntilFree(fullUntil ?? time.now, time.now),
   })
 
   const outcomes = asked.projectIds.map(decide)
-  holders.store()
+  quotas.store()
   return outcomes
 }

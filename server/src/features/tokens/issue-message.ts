@@ -27,7 +27,7 @@ export const packInput = ({
   digests,
 })
 
-export type UnpackedInput = Omit<IssueInput, 'confirmed'>
+export type UnpackedInput = Omit<IssueInput, 'keysVersions'>
 
 export function unpackInput({ now, texts, keyVersions, digests }: IssueMessage): UnpackedInput {
   const lines = texts.split('\n')
@@ -54,7 +54,7 @@ export function packOutcomes(outcomes: readonly IssueOutcome[]): Float64Array {
 function numbersOf(outcome: IssueOutcome): number[] {
   if (outcome.status === 'stale') return [STALE]
   if (outcome.status === 'issued') return [ISSUED, outcome.epoch, outcome.expiresAt]
-  return [outcome.holder === 'project' ? PROJECT_FULL : KEY_FULL, outcome.retryAfterSeconds]
+  return [outcome.quota === 'project' ? PROJECT_FULL : KEY_FULL, outcome.retryAfterSeconds]
 }
 
 export function unpackOutcomes(packed: Float64Array): IssueOutcome[] {
@@ -67,5 +67,5 @@ export function unpackOutcomes(packed: Float64Array): IssueOutcome[] {
 function outcomeOf(kind: number, first: number, second: number): IssueOutcome {
   if (kind === STALE) return { status: 'stale' }
   if (kind === ISSUED) return { status: 'issued', epoch: first, expiresAt: second }
-  return { status: 'full', holder: kind === PROJECT_FULL ? 'project' : 'key', retryAfterSeconds: first }
+  return { status: 'full', quota: kind === PROJECT_FULL ? 'project' : 'key', retryAfterSeconds: first }
 }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { lockApiKey } from '../api-keys/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
-import { findTokens, forgetKeyFullness, markRevoked } from './token.store.ts'
+import { clearKeyFullUntil, findTokens, markRevoked } from './token.store.ts'
 import type { TokenName } from './token.ts'
 
 /**
@@ -24,7 +24,7 @@ export const revokeToken = (
     await markRevoked(tx, name, now)
     // A place is free earlier than was remembered.
     await updateProjectRow(tx, name.projectId, { full_until: null })
-    await forgetKeyFullness(tx, name.projectId, token.key_id)
+    await clearKeyFullUntil(tx, name.projectId, token.key_id)
     if (token.expires_at <= now) return false
     await record?.(tx)
     return true

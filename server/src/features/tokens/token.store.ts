@@ -10,7 +10,7 @@ import {
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
 import { LIFETIME_MS, SECOND_MS, type TokenName } from './token.ts'
-import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.store.ts'
+import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-counts.sqlite.store.ts'
 
 export interface TokenRow {
   project_id: string
@@ -165,7 +165,7 @@ export async function markRevoked(
   await tx.wake(TOKENS_REVOKED)
 }
 
-export async function forgetKeyFullness(tx: Transaction, projectId: string, keyId: string): Promise<void> {
+export async function clearKeyFullUntil(tx: Transaction, projectId: string, keyId: string): Promise<void> {
   await tx
     .write<TokenTables>()
     .updateTable('api_keys')

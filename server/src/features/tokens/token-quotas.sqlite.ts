@@ -13,7 +13,7 @@ export interface IssueTime {
 }
 
 /** A project or a key, with the places that it has left. */
-export interface Holder {
+export interface Quota {
   readonly where: readonly string[]
   readonly limit: number | null
   /** Less than none where the limit was lowered. */
@@ -31,8 +31,8 @@ export interface Holder {
   givenIn: number
 }
 
-export interface KeyHolder extends Holder {
-  readonly project: Holder
+export interface KeyQuota extends Quota {
+  readonly project: Quota
   readonly state: string
   readonly epoch: number
   readonly version: number
@@ -60,7 +60,7 @@ const KEY = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.ful
 type KeyRow = [state: string, epoch: number, version: number, ...Limit, ...Limit]
 type Limit = [limit: number | null, credits: number, fullUntil: number | null]
 
-const holderOf = (where: readonly string[], [limit, credits, fullUntil]: Limit): Holder => ({
+const quotaOf = (where: readonly string[], [limit, credits, fullUntil]: Limit): Quota => ({
   where,
   limit,
   credits,
@@ -83,15 +83,15 @@ const ahead = (credits: number): number => Math.min(AHEAD_MOST, credits >> 3)
 /** Bounds the memory; beyond it, what is known is read anew. */
 const KEYS_KEPT = 20_000
 
-const known = new WeakMap<object, Holders>()
+const known = new WeakMap<object, Quotas>()
 
 /** While nobody but this program writes, what it read and wrote stays true from batch to batch. */
-export function holdersFor({ prepare, version }: ProgramContext, time: IssueTime): Holders {
+export function quotasFor({ prepare, version }: ProgramContext, time: IssueTime): Quotas {
   const found = known.get(version)
-  const holders = found && found.size <= KEYS_KEPT ? found : new Holders(prepare, time)
-  known.set(version, holders)
-  holders.begin(time)
-  return holders
+  const quotas = found && found.size <= KEYS_KEPT ? found : new Quotas(prepare, time)
+  known.set(version, quotas)
+  quotas.begin(time)
+  return quotas
 }
 
 /** The seconds come in order. */
@@ -107,13 +107,13 @@ interface CountedKey {
   readonly n: number
 }
 
-const nameOf = ({ where }: Holder): string => where.join(' ')
+const nameOf = ({ where }: Quota): string => where.join(' ')
 
-class Holders {
+class Quotas {
   readonly #prepare: ProgramContext['prepare']
-  readonly #projects = new Map<string, Holder>()
-  readonly #keys = new Map<string, KeyHolder | undefined>()
-  readonly #used = new Set<Holder>()
+  readonly #projects = new Map<string, Quota>()
+  readonly #keys = new Map<string, KeyQuota | undefined>()
+  readonly #used = new Set<Quota>()
   /** Of the second in which it began, others may have given tokens; of those after it all are known here. */
   readonly #beganIn: number
   #found: ReadonlyMap<string, number> | undefined
@@ -142,7 +142,7 @@ class Holders {
     return this.#keys.size
   }
 
-  key(projectId: string, id: string): KeyHolder | undefined {
+  key(projectId: string, id: string): KeyQuota | undefined {
     const name = `${projectId} ${id}`
     const found = this.#keys.get(name)
     if (found || this.#keys.has(name)) return found
@@ -152,66 +152,66 @@ class Holders {
     return key
   }
 
-  #load(projectId: string, id: string): KeyHolder | undefined {
+  #load(projectId: string, id: string): KeyQuota | undefined {
     const select = this.#prepare(KEY)
     select.setReturnArrays(true)
     const row = select.get(projectId, id) as never as KeyRow | undefined
     if (!row) return undefined
     const [state, epoch, version, limit, credits, fullUntil, ...ofProject] = row
-    const project = this.#projects.get(projectId) ?? holderOf([projectId], ofProject)
+    const project = this.#projects.get(projectId) ?? quotaOf([projectId], ofProject)
     this.#projects.set(projectId, project)
-    return { ...holderOf([projectId, id], [limit, credits, fullUntil]), project, state, epoch, version }
+    return { ...quotaOf([projectId, id], [limit, credits, fullUntil]), project, state, epoch, version }
   }
 
-  hasRoom(holder: Holder): boolean {
-    if (holder.credits > 0) return true
-    if (holder.fullUntil !== null && holder.fullUntil > this.#time.now) return false
-    this.#recount(holder)
-    return holder.credits > 0
+  hasRemaining(quota: Quota): boolean {
+    if (quota.credits > 0) return true
+    if (quota.fullUntil !== null && quota.fullUntil > this.#time.now) return false
+    this.#recount(quota)
+    return quota.credits > 0
   }
 
-  #recount(holder: Holder): void {
+  #recount(quota: Quota): void {
     const { now } = this.#time
-    const { countedAt } = holder
+    const { countedAt } = quota
     // While nobody else writes, nothing but time has changed since it was last counted.
-    if (countedAt !== null && now - countedAt < LIFETIME_MS) this.#addExpired(holder, countedAt)
-    else this.#countAll(holder)
-    holder.countedAt = Math.max(now, countedAt ?? 0)
-    this.#used.add(holder)
+    if (countedAt !== null && now - countedAt < LIFETIME_MS) this.#addExpired(quota, countedAt)
+    else this.#countAll(quota)
+    quota.countedAt = Math.max(now, countedAt ?? 0)
+    this.#used.add(quota)
   }
 
-  #countAll(holder: Holder): void {
+  #countAll(quota: Quota): void {
     const { now, counted } = this.#time
-    const found = this.#seconds('sum(t.n) as n, min(seconds.at) as oldest', holder, secondAfter(now), counted)
-    const given = this.#givenNow(holder)
-    holder.credits = holder.limit! - (found?.n ?? 0) - given
-    this.#mark(holder, found?.oldest)
+    const found = this.#seconds('sum(t.n) as n, min(seconds.at) as oldest', quota, secondAfter(now), counted)
+    const given = this.#givenNow(quota)
+    quota.credits = quota.limit! - (found?.n ?? 0) - given
+    this.#mark(quota, found?.oldest)
   }
 
-  #addExpired(holder: Holder, since: number): void {
+  #addExpired(quota: Quota, since: number): void {
     const { now, counted } = this.#time
     const from = secondAfter(since)
-    if (from <= now) holder.credits += this.#seconds('sum(t.n) as n', holder, from, now)?.n ?? 0
-    const next = holder.credits <= 0 && this.#seconds(FIRST, holder, secondAfter(now), counted)
-    this.#mark(holder, next ? next.oldest : null)
+    if (from <= now) quota.credits += this.#seconds('sum(t.n) as n', quota, from, now)?.n ?? 0
+    const next = quota.credits <= 0 && this.#seconds(FIRST, quota, secondAfter(now), counted)
+    this.#mark(quota, next ? next.oldest : null)
   }
 
-  #mark(holder: Holder, oldest: number | null | undefined): void {
-    const ofNow = () => (this.#givenNow(holder) > 0 ? this.#time.expiresAt : null)
-    holder.fullUntil = holder.credits > 0 ? null : (oldest ?? ofNow())
+  #mark(quota: Quota, oldest: number | null | undefined): void {
+    const ofNow = () => (this.#givenNow(quota) > 0 ? this.#time.expiresAt : null)
+    quota.fullUntil = quota.credits > 0 ? null : (oldest ?? ofNow())
   }
 
-  #seconds(what: string, { where }: Holder, from: number, to: number): Counted | undefined {
+  #seconds(what: string, { where }: Quota, from: number, to: number): Counted | undefined {
     const ofKey = where.length === 1 ? '' : 'and t.key_id = ?'
     const text = countedIn(what, ofKey) + (what === FIRST ? ' limit 1' : '')
     return this.#prepare(text).get(from, to, ...where) as Counted | undefined
   }
 
   /** In the second under way. */
-  #givenNow(holder: Holder): number {
+  #givenNow(quota: Quota): number {
     const { expiresAt } = this.#time
-    const found = expiresAt !== this.#beganIn ? 0 : (this.#foundHere().get(nameOf(holder)) ?? 0)
-    return found + (holder.givenIn === expiresAt ? holder.given : 0)
+    const found = expiresAt !== this.#beganIn ? 0 : (this.#foundHere().get(nameOf(quota)) ?? 0)
+    return found + (quota.givenIn === expiresAt ? quota.given : 0)
   }
 
   /** What there was of the second in which this began, read once: whatever is given from then on is known. */
@@ -223,44 +223,44 @@ class Holders {
       found.set(`${project_id} ${key_id}`, n)
       found.set(project_id, (found.get(project_id) ?? 0) + n)
     }
-    for (const holder of [...this.#projects.values(), ...this.#keys.values()]) if (holder) holder.given = 0
+    for (const quota of [...this.#projects.values(), ...this.#keys.values()]) if (quota) quota.given = 0
     this.#found = found
     return found
   }
 
-  take(key: KeyHolder): void {
+  take(key: KeyQuota): void {
     this.#give(key)
     this.#give(key.project)
   }
 
-  #give(holder: Holder): void {
+  #give(quota: Quota): void {
     const { expiresAt } = this.#time
-    holder.given = holder.givenIn === expiresAt ? holder.given + 1 : 1
-    holder.givenIn = expiresAt
-    if (holder.limit === null) return
-    holder.credits--
-    this.#used.add(holder)
+    quota.given = quota.givenIn === expiresAt ? quota.given + 1 : 1
+    quota.givenIn = expiresAt
+    if (quota.limit === null) return
+    quota.credits--
+    this.#used.add(quota)
   }
 
   /** The store never has more credits than are left. */
   store(): void {
-    for (const holder of this.#used) {
-      const credits = Math.max(0, holder.credits)
-      const least = holder.isAlone ? credits - ahead(credits) : credits
-      const isTrue = least <= holder.creditsStored && holder.creditsStored <= credits
-      if (!isTrue || holder.fullUntil !== holder.fullUntilStored) this.#write(holder, least)
-      holder.isAlone = true
+    for (const quota of this.#used) {
+      const credits = Math.max(0, quota.credits)
+      const least = quota.isAlone ? credits - ahead(credits) : credits
+      const isTrue = least <= quota.creditsStored && quota.creditsStored <= credits
+      if (!isTrue || quota.fullUntil !== quota.fullUntilStored) this.#write(quota, least)
+      quota.isAlone = true
     }
     this.#used.clear()
   }
 
-  #write(holder: Holder, credits: number): void {
+  #write(quota: Quota, credits: number): void {
     const target =
-      holder.where.length === 1
+      quota.where.length === 1
         ? 'projects set credits = ?, full_until = ? where id = ?'
         : 'api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
-    this.#prepare(`update ${target}`).run(credits, holder.fullUntil, ...holder.where)
-    holder.creditsStored = credits
-    holder.fullUntilStored = holder.fullUntil
+    this.#prepare(`update ${target}`).run(credits, quota.fullUntil, ...quota.where)
+    quota.creditsStored = credits
+    quota.fullUntilStored = quota.fullUntil
   }
 }

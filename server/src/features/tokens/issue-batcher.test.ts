@@ -14,11 +14,11 @@ import {
 } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { changeApiKey } from '../api-keys/change-api-key.ts'
-import { createApiKeyIn, outliveEveryToken } from '../api-keys/index.ts'
+import { createApiKeyIn, invalidateAllTokens } from '../api-keys/index.ts'
 import { deleteProject } from '../projects/delete-project.ts'
 import { createProjectIn, requireLockedProject } from '../projects/index.ts'
-import type { Confirmed, IssueItem, IssueOutcome } from './issue.ts'
-import { TokenIssuer } from './issue-tokens.ts'
+import type { IssueItem, IssueOutcome, KeysVersion } from './issue.ts'
+import { IssueBatcher } from './issue-batcher.ts'
 import { removeOldTokens } from './janitor.worker.ts'
 import { revokeToken } from './revoke-token.ts'
 import { countActiveTokens, deleteOldTokens, listActiveTokens } from './token.store.ts'
@@ -64,14 +64,14 @@ async function prepared(store: TestStore) {
   const { db, seen } = watched(await store.open({ clock: new TestClock(START) }))
   await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
   let now = START
-  const issuer = new TokenIssuer({ db, now: () => now })
+  const issuer = new IssueBatcher({ db, now: () => now })
   const deps = { random: randomBytes }
   /** Of keys, by their ids: what the processes of the test know of them. */
-  const confirmed = new Map<string, Confirmed>()
+  const keysVersions = new Map<string, KeysVersion>()
   return {
     db,
     deps,
-    confirmed,
+    keysVersions,
     seen,
     issuer,
     now: () => now,
@@ -132,7 +132,7 @@ async function prepared(store: TestStore) {
         projectId,
         keyId: row.id,
         keyVersion: row.version,
-        confirmed: confirmed.get(row.id),
+        keysVersion: keysVersions.get(row.id),
         digest: newToken(randomBytes, projectId, 0).digest,
         scope: 'vouchers',
       })
@@ -142,8 +142,8 @@ async function prepared(store: TestStore) {
     async together(items: readonly IssueItem[], by = issuer): Promise<IssueOutcome[]> {
       const outcomes = await Promise.all(items.map((item) => by.issue(item)))
       for (const [i, outcome] of outcomes.entries())
-        if (outcome.status === 'issued' && outcome.confirmed)
-          confirmed.set(items[i]!.keyId, outcome.confirmed)
+        if (outcome.status === 'issued' && outcome.keysVersion)
+          keysVersions.set(items[i]!.keyId, outcome.keysVersion)
       return outcomes
     },
   }
@@ -194,17 +194,17 @@ eachEngine((engine) => {
         const [locked, free] = [(await project('locked')).id, (await project('free')).id]
         const [ofLocked, ofFree] = [await key(locked), await key(free)]
         // Keys that the store has confirmed go another way than new ones: both must not wait.
-        const confirmed = (await Promise.all([issuer.issue(ofFree()), issuer.issue(ofLocked())])).map(
-          (outcome) => (outcome.status === 'issued' ? outcome.confirmed : undefined),
+        const versions = (await Promise.all([issuer.issue(ofFree()), issuer.issue(ofLocked())])).map(
+          (outcome) => (outcome.status === 'issued' ? outcome.keysVersion : undefined),
         )
         const [known, unknown] = [
           {
-            free: { ...ofFree(), confirmed: confirmed[0] },
-            locked: { ...ofLocked(), confirmed: confirmed[1] },
+            free: { ...ofFree(), keysVersion: versions[0] },
+            locked: { ...ofLocked(), keysVersion: versions[1] },
           },
           { free: ofFree(), locked: ofLocked() },
         ]
-        expect(confirmed).not.toContain(undefined)
+        expect(versions).not.toContain(undefined)
         const [held, over] = [gate(), gate()]
         const holding = db.transaction(async (tx) => {
           await requireLockedProject(tx, locked)
@@ -292,7 +292,7 @@ eachEngine((engine) => {
       const [limited, open_] = [await key(id, 1), await key(id)]
       for (let i = 0; i < 4; i++) await together(times(250, open_))
       expect(await together([open_(), limited()])).toEqual(
-        times(2, () => expect.objectContaining({ status: 'full', holder: 'project' })),
+        times(2, () => expect.objectContaining({ status: 'full', quota: 'project' })),
       )
     })
   })
@@ -344,7 +344,7 @@ eachEngine((engine) => {
     )
     const store = await engine.freshStore()
     const first = await prepared(store)
-    const second = new TokenIssuer({ db: await store.open(), now: first.now })
+    const second = new IssueBatcher({ db: await store.open(), now: first.now })
     let clubs = 0
     await fc.assert(
       fc.asyncProperty(turns, async (history) => {
@@ -363,8 +363,8 @@ eachEngine((engine) => {
           expect(after.limited).toBeLessThanOrEqual(10)
           for (const outcome of outcomes) {
             if (outcome.status !== 'full') continue
-            expect(outcome.holder === 'project' ? after.all : after.limited).toBe(
-              outcome.holder === 'project' ? 90 : 10,
+            expect(outcome.quota === 'project' ? after.all : after.limited).toBe(
+              outcome.quota === 'project' ? 90 : 10,
             )
           }
           expect(after.credits).toBeLessThanOrEqual(90 - after.all)
@@ -402,7 +402,7 @@ eachEngine((engine) => {
       const item = await key(club)
       const postgres = db as PostgresDatabase
       const { db: heard, texts } = heardStatements(postgres)
-      const issuer = new TokenIssuer({ db: heard, now })
+      const issuer = new IssueBatcher({ db: heard, now })
       expect([(await issuer.issue(item())).status, (await issuer.issue(item())).status]).toEqual([
         'issued',
         'full',
@@ -581,7 +581,7 @@ eachEngine((engine) => {
       const alone = { ...deps, db, markContents: async () => undefined, onDelete: () => undefined }
       await deleteProject(alone, { id: gone, name: 'gone', actor: ACTOR })
       expect(kinds(await together([ofGone(), ofRestored()]))).toEqual(['stale', 'issued'])
-      await db.transaction(outliveEveryToken)
+      await db.transaction(invalidateAllTokens)
       expect(kinds(await together([ofRestored()]))).toEqual(['stale'])
     })
 
@@ -590,11 +590,11 @@ eachEngine((engine) => {
       const { id } = await store.project('Club')
       const [item, other] = [await store.key(id), await store.key(id)]
       await store.together([item(), other()])
-      const before = store.confirmed.get(item().keyId)
+      const before = store.keysVersions.get(item().keyId)
       await changed(store, other())
       expect(kinds(await store.together([item(), other()]))).toEqual(['issued', 'stale'])
-      const after = store.confirmed.get(item().keyId)
-      if (store.db.engine === 'postgres') expect(after!.mark).not.toBe(before!.mark)
+      const after = store.keysVersions.get(item().keyId)
+      if (store.db.engine === 'postgres') expect(after!.keysVersion).not.toBe(before!.keysVersion)
       else expect(after).toBeUndefined()
     })
 
