@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache'
+
 /** So many at once: whoever tries something out finds each of their requests on record. */
 export const ALIKE_AT_ONCE = 100
 /** Then one at a time: in a day not as many as a project keeps, so that a flood of one kind leaves the others there. */
 const ONE_EVERY_MS = 10_000
-/** Beyond that the kinds that are known longest are forgotten, and begin anew. */
-const KINDS_KEPT = 10_000
+/** Bounds the memory: kinds that did not occur lately start from the beginning. */
+const MAX_KINDS = 10_000
 
 interface Kind {
   left: number
@@ -13,7 +15,7 @@ interface Kind {
 
 /** Whether one more refusal is worth a place on record, beside those alike. */
 export class Alike {
-  readonly #kinds = new Map<string, Kind>()
+  readonly #kinds = new LRUCache<string, Kind>({ max: MAX_KINDS })
 
   isWorthAPlace(name: string, now: number): boolean {
     const kind = this.#kindOf(name, now)
@@ -28,7 +30,6 @@ export class Alike {
   #kindOf(name: string, now: number): Kind {
     const known = this.#kinds.get(name)
     if (known) return known
-    if (this.#kinds.size >= KINDS_KEPT) this.#kinds.delete(this.#kinds.keys().next().value!)
     const fresh = { left: ALIKE_AT_ONCE, at: now }
     this.#kinds.set(name, fresh)
     return fresh

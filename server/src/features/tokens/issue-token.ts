@@ -72,13 +72,14 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   })
 }
 
-const GRANTS_KEPT = 50
+const MAX_GRANTS = 50
 
 function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined): string {
   const known = scope === undefined ? undefined : grants.get(scope)
   if (known !== undefined) return known
-  const granted = grantScope(scope, permissions)
-  if (grants.size < GRANTS_KEPT) grants.set(ownText(scope!), granted)
+  // A piece of the request would keep all of it in memory, here and with every cached token.
+  const granted = ownText(grantScope(scope, permissions))
+  if (grants.size < MAX_GRANTS) grants.set(ownText(scope!), granted)
   return granted
 }
 

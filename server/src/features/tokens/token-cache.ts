@@ -1,13 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type ApiKeyRow, findApiKey, findApiKeyByAppId } from '../api-keys/index.ts'
 import { BatchLoader } from './batch-loader.ts'
 import { type CachedKey, cachedKey } from './cached-key.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { SameText } from './same-text.ts'
 import { findTokens, type TokenRow } from './token.store.ts'
 import { mapKeyOfDigest, type TokenName } from './token.ts'
-import { TwoGenerations } from './two-generations.ts'
 
 /** Maximum age of a cached verdict: half of the minute within which a blocked key must stop working everywhere. */
 const MAX_STALENESS_MS = 30_000
@@ -37,13 +36,12 @@ interface Deps {
 export class TokenCache {
   readonly databaseClock: DatabaseClock
   readonly #clock: Clock
-  readonly #tokens: TwoGenerations<CachedToken>
-  readonly #keys = new TwoGenerations<CachedKey>(MAX_KEYS)
-  readonly #keyIdsByAppId = new TwoGenerations<string>(MAX_KEYS)
+  readonly #tokens: LRUCache<string, CachedToken>
+  readonly #keys = new LRUCache<string, CachedKey>({ max: MAX_KEYS })
+  readonly #keyIdsByAppId = new LRUCache<string, string>({ max: MAX_KEYS })
   readonly #tokenLoader: BatchLoader<TokenName, TokenRow | undefined>
   readonly #keyLoader: BatchLoader<{ projectId: string; id: string }, ApiKeyRow | undefined>
   readonly #appIdLoader: BatchLoader<string, ApiKeyRow | undefined>
-  readonly #texts = new SameText()
   #confirmedAt = Number.NEGATIVE_INFINITY
   /** Raised by everything that may outdate a read that is in flight. */
   #generation = 0
@@ -53,7 +51,7 @@ export class TokenCache {
   constructor({ db, clock, maxTokens }: Deps) {
     this.#clock = clock
     this.databaseClock = new DatabaseClock(clock)
-    this.#tokens = new TwoGenerations(maxTokens)
+    this.#tokens = new LRUCache({ max: maxTokens })
     this.#tokenLoader = new BatchLoader((names) => readTokens(db, names))
     this.#keyLoader = new BatchLoader((ids) =>
       Promise.all(ids.map(({ projectId, id }) => findApiKey(db, projectId, id))),
@@ -100,31 +98,17 @@ export class TokenCache {
     const [readAt, generation] = [this.#clock.monotonic(), this.#generation]
     const row = await this.#tokenLoader.load(mapKey, name)
     if (!row) return void this.#tokens.delete(mapKey)
-    const token = this.#slim(row, readAt)
+    const token = cachedToken(row, readAt)
     if (generation === this.#generation) this.#tokens.set(mapKey, token)
     return token
   }
 
   putIssued(mapKey: string, issued: Omit<CachedToken, 'revoked' | 'readAt'>): void {
-    const { projectId, keyId, epoch, expiresAt } = issued
-    const [scope, readAt] = [this.#texts.of(issued.scope), this.#clock.monotonic()]
-    this.#tokens.set(mapKey, { projectId, keyId, epoch, scope, expiresAt, revoked: false, readAt })
-  }
-
-  #slim(row: TokenRow, readAt: number): CachedToken {
-    return {
-      projectId: this.#texts.of(row.project_id),
-      keyId: this.#texts.of(row.key_id),
-      epoch: row.epoch,
-      scope: this.#texts.of(row.scope),
-      expiresAt: row.expires_at,
-      revoked: row.revoked_at !== null,
-      readAt,
-    }
+    this.#tokens.set(mapKey, { ...issued, revoked: false, readAt: this.#clock.monotonic() })
   }
 
   markRevoked(digest: Uint8Array): void {
-    const token = this.#tokens.get(mapKeyOfDigest(digest))
+    const token = this.#tokens.peek(mapKeyOfDigest(digest))
     if (token) token.revoked = true
     // A read in flight may still return it as active.
     else this.#generation++
@@ -189,6 +173,16 @@ export class TokenCache {
       if (row.project_id === projectId) this.#keys.delete(row.id)
   }
 }
+
+const cachedToken = (row: TokenRow, readAt: number): CachedToken => ({
+  projectId: row.project_id,
+  keyId: row.key_id,
+  epoch: row.epoch,
+  scope: row.scope,
+  expiresAt: row.expires_at,
+  revoked: row.revoked_at !== null,
+  readAt,
+})
 
 async function readTokens(db: Database, names: readonly TokenName[]): Promise<(TokenRow | undefined)[]> {
   const rows = await findTokens(db, names)

@@ -120,7 +120,7 @@ export const SETTINGS = {
   JETON_CACHE_TOKENS: required({
     kind: integer(1_000, 10_000_000),
     fallback: '100000',
-    says: 'Tokens that one process keeps in memory, to answer without asking the store: at least this many, at most twice as many, about 250 bytes each.',
+    says: 'Tokens that one process keeps in memory, to answer without asking the store. A token takes about 350 bytes.',
   }),
   JETON_LOG_LEVEL: required({
     kind: choice(LOG_LEVELS),
