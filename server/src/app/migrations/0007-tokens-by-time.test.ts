@@ -35,7 +35,13 @@ eachEngine((engine) => {
     const issuer = new IssueBatcher({ db, now: Date.now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, Date.now())
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, keysVersion: undefined }
+      const names = {
+        projectId: project.id,
+        keyId: key.id,
+        keyVersion: key.version,
+        epoch: key.epoch,
+        keysVersion: undefined,
+      }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     // As the program of that time left it: it cannot be run on a store of today, nor today's on that one.

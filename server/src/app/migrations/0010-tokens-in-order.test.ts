@@ -48,7 +48,13 @@ eachEngine((engine) => {
     const issuer = new IssueBatcher({ db, now: () => now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, now)
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, keysVersion: undefined }
+      const names = {
+        projectId: project.id,
+        keyId: key.id,
+        keyVersion: key.version,
+        epoch: key.epoch,
+        keysVersion: undefined,
+      }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     const counted = async () => (await countActiveTokens(db, now, [project.id])).map(({ count }) => count)

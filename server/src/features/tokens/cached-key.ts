@@ -1,7 +1,7 @@
 import type { Scope } from '../../contract/scopes.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
 import { type ApiKeyRow, permissionsOf, whitelistOf } from '../api-keys/index.ts'
-import type { KeysVersion } from './issue.ts'
+import type { KeysVersion } from './issue-batch.ts'
 
 /** A key in the cache: parsed once, used often. */
 export interface CachedKey {

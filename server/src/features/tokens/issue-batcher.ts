@@ -1,6 +1,7 @@
 import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
-import { columnsOf, type IssueItem, type IssueOutcome } from './issue.ts'
-import { issueBatch, issueDespiteLocks } from './issue-batch.ts'
+import { issueDespiteLocks, issueOnPostgres } from './issue-batch.postgres.ts'
+import { issueOnSqlite } from './issue-batch.sqlite.ts'
+import { batchOf, type IssueBatch, type IssueItem, type IssueOutcome } from './issue-batch.ts'
 
 /** Large enough to share the cost of a commit, small enough that a request does not wait long behind others. */
 const MAX_BATCH = 256
@@ -71,8 +72,8 @@ export class IssueBatcher {
 
   async #run(batch: readonly Waiting[]): Promise<void> {
     try {
-      const undecided = await this.#decide(batch, issueBatch)
-      for (const [id, waiting] of Map.groupBy(undecided, ({ item }) => item.projectId))
+      if (await this.#issue(batch, issueBatch)) return
+      for (const [id, waiting] of Map.groupBy(batch, ({ item }) => item.projectId))
         this.#queueForLock(id, waiting)
     } finally {
       this.#inFlight--
@@ -80,17 +81,17 @@ export class IssueBatcher {
     }
   }
 
-  /** Settles the requests that were decided, and returns the others. */
-  async #decide(batch: readonly Waiting[], decide: typeof issueBatch): Promise<Waiting[]> {
+  /** Answers the requests; false if none is answered since a project is locked elsewhere. */
+  async #issue(batch: readonly Waiting[], issue: typeof issueBatch): Promise<boolean> {
     try {
       const items = batch.map(({ item }) => item)
-      const outcomes = await decide(this.#db, columnsOf(items, this.#now()))
-      for (const [i, { resolve }] of batch.entries()) if (outcomes[i]) resolve(outcomes[i])
-      return batch.filter((_, i) => !outcomes[i])
+      const outcomes = await issue(this.#db, batchOf(items, this.#now()))
+      if (!outcomes) return false
+      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
     } catch (error) {
       for (const { reject } of batch) reject(error)
-      return []
     }
+    return true
   }
 
   #queueForLock(projectId: string, waiting: readonly Waiting[]): void {
@@ -102,9 +103,21 @@ export class IssueBatcher {
 
   async #runQueueForLock(projectId: string): Promise<void> {
     const waiting = this.#waitingForLock.get(projectId)!
-    while (waiting.length > 0)
-      for (const { reject } of await this.#decide(waiting.splice(0, MAX_BATCH), issueDespiteLocks))
-        reject(new StoreUnavailable('The project is locked elsewhere.'))
+    while (waiting.length > 0) await this.#issue(waiting.splice(0, MAX_BATCH), issueWaitingForLock)
     this.#waitingForLock.delete(projectId)
   }
 }
+
+type Outcomes = readonly IssueOutcome[]
+
+/** Undefined if a project of the batch is locked elsewhere, so that nothing was issued. */
+const issueBatch = async (db: Database, batch: IssueBatch): Promise<Outcomes | undefined> =>
+  db.engine === 'sqlite'
+    ? issueOnSqlite(db, batch)
+    : db.runSql((connection) => issueOnPostgres(connection, batch), { shared: true })
+
+/** On a connection of its own, which waits for locks as long as any other statement. */
+const issueWaitingForLock = async (db: Database, batch: IssueBatch): Promise<Outcomes> =>
+  db.engine === 'sqlite'
+    ? issueOnSqlite(db, batch)
+    : db.runSql((connection) => issueDespiteLocks(connection, batch))

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import { ownText } from '../../platform/own-text.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import type { CachedKey } from './cached-key.ts'
-import type { IssueOutcome } from './issue.ts'
+import type { IssueOutcome } from './issue-batch.ts'
 import type { IssueBatcher } from './issue-batcher.ts'
 import { grantScope } from './scope.ts'
 import { newToken } from './token.ts'
@@ -29,40 +29,31 @@ interface Request {
   readonly authenticateAgain: () => Promise<CachedKey>
 }
 
-/** A key that changes faster than it can be read is being played with. */
-const TRIES = 5
+/** More changes of one key within a single request are no normal operation. */
+const MAX_ATTEMPTS = 5
 
 /**
- * Issues one token, as part of a batch. The batch accepts only keys of the version that was checked here; when the key
- * changes in between, the caller is proved and the scope checked anew.
+ * Issues one token, as part of a batch. The batch accepts only the version of the key that was checked here. If the key
+ * changes in between, credentials and scope are checked again.
  */
 export async function issueToken(deps: IssueDeps, request: Request): Promise<IssuedToken> {
+  const { tokenCache } = deps
   let proved = request.key
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const { key, scope } = await allowedScope(deps.tokenCache, proved, request)
-    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
-    const { accessToken, digest, mapKey } = newToken(
-      deps.random,
-      projectId,
-      deps.tokenCache.databaseClock.now(),
-    )
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { key, scope } = await allowedScope(tokenCache, proved, request)
+    const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key.row
+    const { accessToken, digest, mapKey } = newToken(deps.random, projectId, tokenCache.databaseClock.now())
     const { keysVersion } = key
-    const outcome = await deps.issueBatcher.issue({
-      projectId,
-      keyId,
-      keyVersion,
-      keysVersion,
-      digest,
-      scope,
-    })
+    const item = { projectId, keyId, keyVersion, epoch, keysVersion, digest, scope }
+    const outcome = await deps.issueBatcher.issue(item)
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
-      const { epoch, expiresAt } = outcome
+      const { expiresAt } = outcome
       if (outcome.keysVersion) key.keysVersion = outcome.keysVersion
-      deps.tokenCache.putIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
+      tokenCache.putIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }
-    await deps.tokenCache.loadKey(projectId, keyId)
+    await tokenCache.loadKey(projectId, keyId)
     proved = await request.authenticateAgain()
   }
   throw new Problem('temporarily_unavailable', {
@@ -84,8 +75,8 @@ function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined
 }
 
 /**
- * Before a scope is refused for what memory says of the key's permissions, the store is asked. What it says may also be
- * another secret or another whitelist, so the caller is then proved anew.
+ * The database is asked before a scope is refused for the cached permissions of a key. If the key has changed, its secret or
+ * whitelist may have changed as well, so the caller authenticates again.
  */
 async function allowedScope(cache: TokenCache, key: CachedKey, { scope, authenticateAgain }: Request) {
   try {

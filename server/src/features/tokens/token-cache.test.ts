@@ -60,9 +60,17 @@ eachEngine((engine) => {
     })
     const issuer = new IssueBatcher({ db: real, now: () => START })
     async function issue(): Promise<TokenName & { mapKey: string }> {
-      const { project_id: projectId, id: keyId, version: keyVersion } = key
+      const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key
       const { accessToken, digest } = newToken(random, projectId, START)
-      await issuer.issue({ projectId, keyId, keyVersion, keysVersion: undefined, digest, scope: 'vouchers' })
+      await issuer.issue({
+        projectId,
+        keyId,
+        keyVersion,
+        epoch,
+        keysVersion: undefined,
+        digest,
+        scope: 'vouchers',
+      })
       return { projectId, digest, mapKey: mapKeyOf(accessToken) }
     }
     return { clock, real, cache, feed, hold, key, issue }

@@ -1,34 +1,17 @@
 import type { ProgramContext } from '../../platform/database/index.ts'
-import { ownText } from '../../platform/own-text.ts'
-import { LIFETIME_MS, SECOND_MS, secondAfter } from './token.ts'
+import { SECOND_MS, secondAfter } from './token.ts'
 
-export interface IssueTime {
-  readonly now: number
-  /** When what is issued now expires: a whole second, never before what was issued earlier, and after all that is counted. */
-  readonly expiresAt: number
-  /** When the last of all tokens expires. */
-  readonly latest: number
-  /** Tokens that expire up to this second are in `token_counts`, and no others. */
-  readonly counted: number
-}
+type Prepare = ProgramContext['prepare']
 
-/** A project or a key, with the places that it has left. */
+/** How many tokens a project, or a key with a limit of its own, may still issue. */
 export interface Quota {
-  readonly where: readonly string[]
+  /** Of the project, then of the key if it is one's. */
+  readonly ids: readonly string[]
   readonly limit: number | null
-  /** Less than none where the limit was lowered. */
+  /** Negative if the limit was lowered. */
   credits: number
+  /** When the next active token expires: no credit comes back earlier. Null if unknown. */
   fullUntil: number | null
-  /** When its tokens were last counted here. */
-  countedAt: number | null
-  /** As they are in the store. */
-  creditsStored: number
-  fullUntilStored: number | null
-  /** Used by an earlier batch, and nobody else has written since. */
-  isAlone: boolean
-  /** How many tokens it was given here in the last second in which it was given any, and which that is. */
-  given: number
-  givenIn: number
 }
 
 export interface KeyQuota extends Quota {
@@ -38,229 +21,135 @@ export interface KeyQuota extends Quota {
   readonly version: number
 }
 
-const ALIVE = 'join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch'
-/** Second by second, since a project's do not lie together; from the first that is there at all, which may lie behind the last. */
-const countedIn = (what: string, ofKey: string) => `
-  with recursive seconds(at) as (
-    select at from (select max(?1, (select min(expires_at) from token_counts)) as at) where at <= ?2
-    union all select at + ${SECOND_MS} from seconds where at + ${SECOND_MS} <= ?2
-  )
-  select ${what} from seconds
-  cross join token_counts t on t.expires_at = seconds.at and t.project_id = ? ${ofKey} and t.n > 0 ${ALIVE}`
-const COUNT_SECONDS = `insert into token_counts (project_id, expires_at, key_id, epoch, n)
-  select project_id, expires_at, key_id, epoch, count(*) from tokens
-  where expires_at > ? and expires_at <= ? and revoked_at is null group by expires_at, project_id, key_id, epoch`
-const COUNT_SECOND = `select t.project_id, t.key_id, count(*) as n from tokens t ${ALIVE}
-  where t.expires_at = ? and t.revoked_at is null group by t.project_id, t.key_id`
+/** The time at which a batch is issued, and at which its tokens expire. No token expires later. */
+export interface IssueTime {
+  readonly now: number
+  readonly expiresAt: number
+}
 
-/** A key with its project, in one look-up instead of two, and as a list (measured: 5.8 instead of 8.4 µs a token). */
-const KEY = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.full_until,
+/** A key with its project, in one look-up and as a list (measured: 5.8 instead of 8.4 µs per token). */
+const FIND = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.full_until,
   p.token_limit, p.credits, p.full_until
   from api_keys k join projects p on p.id = k.project_id and p.deleted_at is null where k.project_id = ? and k.id = ?`
-type KeyRow = [state: string, epoch: number, version: number, ...Limit, ...Limit]
 type Limit = [limit: number | null, credits: number, fullUntil: number | null]
+type Found = [state: string, epoch: number, version: number, ...Limit, ...Limit]
 
-const quotaOf = (where: readonly string[], [limit, credits, fullUntil]: Limit): Quota => ({
-  where,
+const ADD_TO_COUNT = `insert into token_counts (project_id, expires_at, key_id, epoch, n) values (?, ?, ?, ?, 1)
+  on conflict do update set n = n + 1`
+const SAVE_PROJECT = 'update projects set credits = ?, full_until = ? where id = ?'
+const SAVE_KEY = 'update api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
+
+/**
+ * Tokens that expire from one second to another. `token_counts` is ordered by time, so this looks up one second after the
+ * other, between the first and the last that are stored.
+ */
+const countText = (what: string, ofKey: string): string => `
+  with recursive seconds(at, last) as (
+    select at, last from (
+      select max(?1, (select min(expires_at) from token_counts)) as at,
+        min(?2, (select max(expires_at) from token_counts)) as last
+    ) where at <= last
+    union all select at + ${SECOND_MS}, last from seconds where at < last
+  )
+  select ${what} from seconds
+  cross join token_counts t on t.expires_at = seconds.at and t.project_id = ?3 ${ofKey} and t.n > 0
+  join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch`
+const countTexts = (ofKey: string) => ({
+  sum: countText('coalesce(sum(t.n), 0) as n, min(seconds.at) as first', ofKey),
+  next: `${countText('seconds.at as first', ofKey)} limit 1`,
+})
+const OF_PROJECT = countTexts('')
+const OF_KEY = countTexts('and t.key_id = ?4')
+
+const quotaOf = (ids: readonly string[], [limit, credits, fullUntil]: Limit): Quota => ({
+  ids,
   limit,
   credits,
   fullUntil,
-  countedAt: null,
-  creditsStored: credits,
-  fullUntilStored: fullUntil,
-  isAlone: false,
-  given: 0,
-  givenIn: 0,
 })
 
-/**
- * Of the places that are left, the store is told of so many fewer where nobody else writes: then their row is written once
- * for so many tokens, instead of for each batch. Who comes next, or comes after a crash, finds too few and counts the sooner;
- * so of few places few are held back.
- */
-const AHEAD_MOST = 32
-const ahead = (credits: number): number => Math.min(AHEAD_MOST, credits >> 3)
-/** Bounds the memory; beyond it, what is known is read anew. */
-const KEYS_KEPT = 20_000
-
-const known = new WeakMap<object, Quotas>()
-
-/** While nobody but this program writes, what it read and wrote stays true from batch to batch. */
-export function quotasFor({ prepare, version }: ProgramContext, time: IssueTime): Quotas {
-  const found = known.get(version)
-  const quotas = found && found.size <= KEYS_KEPT ? found : new Quotas(prepare, time)
-  known.set(version, quotas)
-  quotas.begin(time)
-  return quotas
-}
-
-/** The seconds come in order. */
-const FIRST = 'seconds.at as oldest'
-interface Counted {
-  readonly n: number | null
-  readonly oldest: number | null
-}
-
-interface CountedKey {
-  readonly project_id: string
-  readonly key_id: string
-  readonly n: number
-}
-
-const nameOf = ({ where }: Quota): string => where.join(' ')
-
-class Quotas {
-  readonly #prepare: ProgramContext['prepare']
+/** The quotas that one batch uses. */
+export class TokenQuotas {
+  readonly #prepare: Prepare
+  readonly #time: IssueTime
   readonly #projects = new Map<string, Quota>()
   readonly #keys = new Map<string, KeyQuota | undefined>()
-  readonly #used = new Set<Quota>()
-  /** Of the second in which it began, others may have given tokens; of those after it all are known here. */
-  readonly #beganIn: number
-  #found: ReadonlyMap<string, number> | undefined
-  #time: IssueTime
+  readonly #changed = new Set<Quota>()
 
-  constructor(prepare: ProgramContext['prepare'], time: IssueTime) {
+  constructor(prepare: Prepare, time: IssueTime) {
     this.#prepare = prepare
-    this.#beganIn = time.expiresAt
     this.#time = time
   }
 
-  begin(time: IssueTime): void {
-    const isOver = time.counted < time.latest && time.latest < time.expiresAt
-    this.#time = isOver ? { ...time, counted: time.latest } : time
-    if (isOver) this.#countSeconds(time)
+  find(projectId: string, keyId: string): KeyQuota | undefined {
+    const name = `${projectId} ${keyId}`
+    if (!this.#keys.has(name)) this.#keys.set(name, this.#read(projectId, keyId))
+    return this.#keys.get(name)
   }
 
-  /** Their second is over: none can be added. */
-  #countSeconds({ counted, latest }: IssueTime): void {
-    this.#prepare(COUNT_SECONDS).run(counted, latest)
-    this.#prepare('delete from tokens_counted').run()
-    this.#prepare('insert into tokens_counted (expires_at) values (?)').run(latest)
-  }
-
-  get size(): number {
-    return this.#keys.size
-  }
-
-  key(projectId: string, id: string): KeyQuota | undefined {
-    const name = `${projectId} ${id}`
-    const found = this.#keys.get(name)
-    if (found || this.#keys.has(name)) return found
-    // Not pieces of the batch that they came in: that would be kept with them.
-    const key = this.#load(ownText(projectId), ownText(id))
-    this.#keys.set(ownText(name), key)
-    return key
-  }
-
-  #load(projectId: string, id: string): KeyQuota | undefined {
-    const select = this.#prepare(KEY)
+  #read(projectId: string, keyId: string): KeyQuota | undefined {
+    const select = this.#prepare(FIND)
     select.setReturnArrays(true)
-    const row = select.get(projectId, id) as never as KeyRow | undefined
+    const row = select.get(projectId, keyId) as never as Found | undefined
     if (!row) return undefined
     const [state, epoch, version, limit, credits, fullUntil, ...ofProject] = row
     const project = this.#projects.get(projectId) ?? quotaOf([projectId], ofProject)
     this.#projects.set(projectId, project)
-    return { ...quotaOf([projectId, id], [limit, credits, fullUntil]), project, state, epoch, version }
+    return { ...quotaOf([projectId, keyId], [limit, credits, fullUntil]), project, state, epoch, version }
   }
 
   hasRemaining(quota: Quota): boolean {
-    if (quota.credits > 0) return true
-    if (quota.fullUntil !== null && quota.fullUntil > this.#time.now) return false
-    this.#recount(quota)
+    const mayHaveExpired = quota.fullUntil === null || quota.fullUntil <= this.#time.now
+    if (quota.credits <= 0 && mayHaveExpired) this.#refill(quota)
     return quota.credits > 0
   }
 
-  #recount(quota: Quota): void {
-    const { now } = this.#time
-    const { countedAt } = quota
-    // While nobody else writes, nothing but time has changed since it was last counted.
-    if (countedAt !== null && now - countedAt < LIFETIME_MS) this.#addExpired(quota, countedAt)
-    else this.#countAll(quota)
-    quota.countedAt = Math.max(now, countedAt ?? 0)
-    this.#used.add(quota)
-  }
-
-  #countAll(quota: Quota): void {
-    const { now, counted } = this.#time
-    const found = this.#seconds('sum(t.n) as n, min(seconds.at) as oldest', quota, secondAfter(now), counted)
-    const given = this.#givenNow(quota)
-    quota.credits = quota.limit! - (found?.n ?? 0) - given
-    this.#mark(quota, found?.oldest)
-  }
-
-  #addExpired(quota: Quota, since: number): void {
-    const { now, counted } = this.#time
-    const from = secondAfter(since)
-    if (from <= now) quota.credits += this.#seconds('sum(t.n) as n', quota, from, now)?.n ?? 0
-    const next = quota.credits <= 0 && this.#seconds(FIRST, quota, secondAfter(now), counted)
-    this.#mark(quota, next ? next.oldest : null)
-  }
-
-  #mark(quota: Quota, oldest: number | null | undefined): void {
-    const ofNow = () => (this.#givenNow(quota) > 0 ? this.#time.expiresAt : null)
-    quota.fullUntil = quota.credits > 0 ? null : (oldest ?? ofNow())
-  }
-
-  #seconds(what: string, { where }: Quota, from: number, to: number): Counted | undefined {
-    const ofKey = where.length === 1 ? '' : 'and t.key_id = ?'
-    const text = countedIn(what, ofKey) + (what === FIRST ? ' limit 1' : '')
-    return this.#prepare(text).get(from, to, ...where) as Counted | undefined
-  }
-
-  /** In the second under way. */
-  #givenNow(quota: Quota): number {
-    const { expiresAt } = this.#time
-    const found = expiresAt !== this.#beganIn ? 0 : (this.#foundHere().get(nameOf(quota)) ?? 0)
-    return found + (quota.givenIn === expiresAt ? quota.given : 0)
-  }
-
-  /** What there was of the second in which this began, read once: whatever is given from then on is known. */
-  #foundHere(): ReadonlyMap<string, number> {
-    if (this.#found) return this.#found
-    const found = new Map<string, number>()
-    const rows = this.#prepare(COUNT_SECOND).all(this.#beganIn) as never as CountedKey[]
-    for (const { project_id, key_id, n } of rows) {
-      found.set(`${project_id} ${key_id}`, n)
-      found.set(project_id, (found.get(project_id) ?? 0) + n)
+  /**
+   * Returns the credits of expired tokens. Since `fullUntil` was stored no token has expired before it, so usually only the
+   * seconds since then are read. Where that is not enough (tokens were revoked, say) all active tokens are counted.
+   *
+   * The new credits are saved if the quota is full, or else with the token that is issued: credits that were found by a
+   * clock that is ahead, and not used, must not outlast it.
+   */
+  #refill(quota: Quota): void {
+    const { now, expiresAt } = this.#time
+    if (quota.fullUntil !== null) {
+      quota.credits += this.#sum(quota, quota.fullUntil, now).n
+      if (quota.credits > 0) quota.fullUntil = this.#next(quota)
     }
-    for (const quota of [...this.#projects.values(), ...this.#keys.values()]) if (quota) quota.given = 0
-    this.#found = found
-    return found
+    if (quota.credits > 0) return
+    const { n, first } = this.#sum(quota, secondAfter(now), expiresAt)
+    quota.credits = quota.limit! - n
+    quota.fullUntil = first
+    if (quota.credits <= 0) this.#changed.add(quota)
   }
 
+  #sum({ ids }: Quota, from: number, to: number): { n: number; first: number | null } {
+    const { sum } = ids.length === 1 ? OF_PROJECT : OF_KEY
+    return this.#prepare(sum).get(from, to, ...ids) as never
+  }
+
+  #next({ ids }: Quota): number | null {
+    const { next } = ids.length === 1 ? OF_PROJECT : OF_KEY
+    const { now, expiresAt } = this.#time
+    const found = this.#prepare(next).get(secondAfter(now), expiresAt, ...ids) as
+      | { first: number }
+      | undefined
+    return found?.first ?? null
+  }
+
+  /** Takes a credit for a token, and counts the token. */
   take(key: KeyQuota): void {
-    this.#give(key)
-    this.#give(key.project)
-  }
-
-  #give(quota: Quota): void {
-    const { expiresAt } = this.#time
-    quota.given = quota.givenIn === expiresAt ? quota.given + 1 : 1
-    quota.givenIn = expiresAt
-    if (quota.limit === null) return
-    quota.credits--
-    this.#used.add(quota)
-  }
-
-  /** The store never has more credits than are left. */
-  store(): void {
-    for (const quota of this.#used) {
-      const credits = Math.max(0, quota.credits)
-      const least = quota.isAlone ? credits - ahead(credits) : credits
-      const isTrue = least <= quota.creditsStored && quota.creditsStored <= credits
-      if (!isTrue || quota.fullUntil !== quota.fullUntilStored) this.#write(quota, least)
-      quota.isAlone = true
+    for (const quota of [key, key.project]) {
+      if (quota.limit === null) continue
+      quota.credits--
+      this.#changed.add(quota)
     }
-    this.#used.clear()
+    this.#prepare(ADD_TO_COUNT).run(key.ids[0]!, this.#time.expiresAt, key.ids[1]!, key.epoch)
   }
 
-  #write(quota: Quota, credits: number): void {
-    const target =
-      quota.where.length === 1
-        ? 'projects set credits = ?, full_until = ? where id = ?'
-        : 'api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
-    this.#prepare(`update ${target}`).run(credits, quota.fullUntil, ...quota.where)
-    quota.creditsStored = credits
-    quota.fullUntilStored = quota.fullUntil
+  save(): void {
+    for (const { ids, credits, fullUntil } of this.#changed)
+      this.#prepare(ids.length === 1 ? SAVE_PROJECT : SAVE_KEY).run(credits, fullUntil, ...ids)
   }
 }

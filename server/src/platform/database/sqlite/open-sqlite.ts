@@ -8,7 +8,6 @@ import type { Clock } from '../../clock.ts'
 import { StartFailure } from '../../start-failure.ts'
 import type { Reader, SqliteDatabase, Transaction, WakeRelay } from '../database.ts'
 import { Mutex } from '../mutex.ts'
-import { Checkpointer } from './checkpointer.ts'
 import { SqliteConnection } from './connection.ts'
 import { sqliteDialect, TURN_WITHIN_MS } from './dialect.ts'
 import { sqliteFile, sqliteFileState } from './file-state.ts'
@@ -90,7 +89,6 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
   refuseEmptied(where.folder)
   const file = sqliteFile(where.folder)
   const { writer, reader } = await openConnections(file, where)
-  const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
   const writing = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex }) })
   const patient = new Kysely<never>({ dialect: sqliteDialect(writer, { mutex, patient: true }) })
@@ -106,7 +104,6 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
     now,
     async transaction(work, options) {
       const woken = new Set<string>()
-      await checkpointer.keepPace()
       const result = await (options?.patient ? patient : writing).transaction().execute((kysely) => {
         const tx = {
           read: () => kysely,
@@ -118,7 +115,6 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
         }
         return work(tx as never as Transaction)
       })
-      checkpointer.noteCommit()
       for (const topic of woken) {
         wakes.emit(topic)
         relay?.send(topic)
@@ -128,13 +124,11 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
     snapshot: (work) => readSnapshot(file, work),
     /** A whole transaction by one message: the thread need not wait for us between two of them. */
     async runProgram(module, input) {
-      await checkpointer.keepPace()
       await mutex.share(TURN_WITHIN_MS)
       try {
         return await writer.send({ kind: 'program', module: module.href, input })
       } finally {
         mutex.leave()
-        checkpointer.noteCommit()
       }
     },
     onWake(topic, heard) {
@@ -144,7 +138,7 @@ export async function openSqlite({ clock, wakes: relay }: Deps, where: Where): P
     async close() {
       // Waits for the transaction under way, but not for ever; what comes after fails.
       await mutex.acquire(TURN_WITHIN_MS).catch(() => undefined)
-      await Promise.all([reader.close(), checkpointer.close()])
+      await reader.close()
       await writer.close()
       mutex.release()
     },
