@@ -21,7 +21,7 @@ test('the code obeys every arrow', () => {
 test.each([
   ['contract/new.ts', "import { systemClock } from '../platform/clock.ts'", 'contract/ imports nothing'],
   ['platform/http/new.ts', "import { migrate } from '../database/index.ts'", 'do not import each other'],
-  ['platform/new.ts', "import type { Memory } from '../features/tokens/index.ts'", 'knows no feature'],
+  ['platform/new.ts', "import type { TokenCache } from '../features/tokens/index.ts'", 'knows no feature'],
   [
     'features/projects/new.ts',
     "import { judgeSecret } from '../api-keys/index.ts'",

@@ -28,7 +28,7 @@ process.on('message', async (message: ToProcess) => {
   try {
     if (message.kind === 'advance') await clock.advance(message.ms)
     if (message.kind === 'set') clock.setNow(message.now)
-    if (message.kind === 'look') await service.service.memory.look()
+    if (message.kind === 'look') await service.service.changeFeed.pollChanges()
     if (message.kind === 'stop') await service.stop()
     reply({ kind: 'done' })
     if (message.kind === 'stop') process.exit(0)

@@ -36,7 +36,7 @@ export async function startTimedService(
   const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000 + 60_000)
   const settings = { ...(await engine.settings()), ...env }
   const service = await startService(settings, { clock, worker, ...(log && { log }) })
-  const { db, memory } = service.service
+  const { db, changeFeed } = service.service
   await setStoreTime(db, clock.now())
   return {
     ...service,
@@ -48,7 +48,7 @@ export async function startTimedService(
     async jump(ms) {
       clock.setNow(clock.now() + ms)
       await setStoreTime(db, clock.now())
-      await memory.look()
+      await changeFeed.pollChanges()
     },
   }
 }

@@ -5,7 +5,14 @@ import { createRetention } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
-import { countActiveTokens, KeyUses, Memory, TOKENS_REVOKED, TokenIssuer } from '../features/tokens/index.ts'
+import {
+  ChangeFeed,
+  countActiveTokens,
+  IssueBatcher,
+  LastUsedTracker,
+  TOKENS_REVOKED,
+  TokenCache,
+} from '../features/tokens/index.ts'
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
 import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -34,12 +41,12 @@ import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.t
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
-/** Spreads a change to this process even if no notification arrives; the contract promises 2 s. */
-const LOOK_EVERY_MS = 1_000
+/** Brings a change to this process even if no notification arrives; 2 s are promised. */
+const POLL_EVERY_MS = 1_000
 const FLUSH_EVERY_MS = 2_000
 const CLEAN_EVERY_MS = 10_000
-/** After this long without a look nothing is vouched for, so the process is not ready either. */
-const LOOK_AGE_MOST_SECONDS = 30
+/** Without a poll for this long the cache answers nothing, so the process is not ready either. */
+const MAX_KEY_STATE_AGE_SECONDS = 30
 
 interface Parts {
   readonly config: Config
@@ -56,7 +63,8 @@ interface Parts {
 export interface Service {
   readonly db: Database
   readonly migrations: MigrationReport
-  readonly memory: Memory
+  readonly tokenCache: TokenCache
+  readonly changeFeed: ChangeFeed
   /** Opens the listeners; the addresses under which they are reached. */
   start(): Promise<{ url: string; managementUrl: string }>
   /** Finishes what is in flight, writes what is only in memory, closes the store. */
@@ -102,8 +110,9 @@ export async function compose(parts: Parts): Promise<Service> {
   const operators = createOperatorGuard({ db, clock, attempts })
   const refusals = createRefusalRecorder({ db, clock })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
-  const memory = new Memory({ db, clock, tokensKept: config.JETON_CACHE_TOKENS })
-  const uses = new KeyUses(clock)
+  const tokenCache = new TokenCache({ db, clock, maxTokens: config.JETON_CACHE_TOKENS })
+  const changeFeed = new ChangeFeed({ db, clock, cache: tokenCache })
+  const lastUsed = new LastUsedTracker(clock)
   let url = config.JETON_PUBLIC_URL ?? ''
   let running = false
 
@@ -115,24 +124,24 @@ export async function compose(parts: Parts): Promise<Service> {
     egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
     metrics,
     metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
-    memory,
+    tokenCache,
     attempts,
-    uses,
-    issuer: new TokenIssuer({ db, now: () => memory.storeClock.now() }),
+    lastUsed,
+    issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
     projectName: async (id) => (await requireProject(db, id)).name,
-    countTokens: (projectIds) => countActiveTokens(db, memory.storeClock.now(), projectIds),
+    countTokens: (projectIds) => countActiveTokens(db, tokenCache.databaseClock.now(), projectIds),
     async markContents(tx, projectId) {
       await markKeysDeleted(tx, projectId)
       await markDestinationsDeleted(tx, projectId)
     },
-    onDelete: (projectId) => memory.forgetProject(projectId),
-    onChange: (key) => void memory.rememberKey(key),
+    onDelete: (projectId) => tokenCache.deleteKeysOf(projectId),
+    onChange: (key) => void tokenCache.putKey(key),
     flush: refusals.flush,
     publicUrl: () => url,
     async whyNotReady() {
       if (!running) return 'the process is starting or stopping'
-      const age = memory.lookAgeSeconds ?? Number.POSITIVE_INFINITY
-      return age < LOOK_AGE_MOST_SECONDS ? writability.reason() : 'the state of keys cannot be confirmed'
+      const age = tokenCache.keyStateAgeSeconds ?? Number.POSITIVE_INFINITY
+      return age < MAX_KEY_STATE_AGE_SECONDS ? writability.reason() : 'the state of keys cannot be confirmed'
     },
     openapi: () => ({ ...readOpenApi(), servers: [{ url }] }),
     ...readAccess(config),
@@ -168,20 +177,20 @@ export async function compose(parts: Parts): Promise<Service> {
   const unsubscribers: (() => void)[] = []
 
   function startWork(): void {
-    const looker = startPeriodic(
+    const poller = startPeriodic(
       { clock, log },
-      { name: 'look', everyMs: LOOK_EVERY_MS, run: () => memory.look() },
+      { name: 'poll', everyMs: POLL_EVERY_MS, run: () => changeFeed.pollChanges() },
     )
-    unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, looker.soon)))
+    unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, poller.soon)))
     jobs.push(
-      looker,
+      poller,
       startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
       startPeriodic(
         { clock, log },
         {
           name: 'janitor',
           everyMs: CLEAN_EVERY_MS,
-          run: () => removeOld({ db, refusals, retention }, memory.storeClock.now()),
+          run: () => removeOld({ db, refusals, retention }, tokenCache.databaseClock.now()),
         },
       ),
     )
@@ -191,36 +200,37 @@ export async function compose(parts: Parts): Promise<Service> {
   async function flushAll(): Promise<void> {
     await refusals.flush()
     await operators.flush()
-    await uses.flush(db)
+    await lastUsed.flush(db)
   }
 
   function addServiceMetrics(): void {
     metrics.gauge(
-      'jeton_last_look_age_seconds',
-      'How long ago this process last read what changed.',
-      () => memory.lookAgeSeconds,
+      'jeton_key_state_age_seconds',
+      'Seconds since this process last confirmed the state of keys.',
+      () => tokenCache.keyStateAgeSeconds,
       'max',
     )
     metrics.gauge('jeton_workers', 'Processes of the service that answer requests.', () => 1)
-    metrics.gauge('jeton_tokens_cached', 'Tokens in memory.', () => memory.tokensHeld)
+    metrics.gauge('jeton_tokens_cached', 'Tokens in the cache.', () => tokenCache.size)
     metrics.countedElsewhere(
       'jeton_token_cache_hits_total',
-      'Verdicts on tokens from memory.',
-      () => memory.hits,
+      'Token lookups answered by the cache.',
+      () => tokenCache.hits,
     )
     metrics.countedElsewhere(
       'jeton_token_cache_misses_total',
-      'Tokens that had to be read from the store.',
-      () => memory.misses,
+      'Tokens that were read from the store.',
+      () => tokenCache.misses,
     )
   }
 
   return {
     db,
     migrations,
-    memory,
+    tokenCache,
+    changeFeed,
     async start() {
-      await memory.look()
+      await changeFeed.pollChanges()
       const shared = workerLink !== undefined
       const [place, managementPlace] = listenAddresses(config)
       const address = await listen(main.app, place!, shared)

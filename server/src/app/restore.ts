@@ -1,4 +1,4 @@
-import { outliveEveryToken } from '../features/api-keys/index.ts'
+import { invalidateAllTokens } from '../features/api-keys/index.ts'
 import { recordChange } from '../features/audit/index.ts'
 import { forgetAllCredits } from '../features/projects/index.ts'
 import {
@@ -96,7 +96,7 @@ async function load(tx: Transaction, db: Database, { file, backup, replace }: Lo
   const migrations = migrationsOf(backup)
   await migrateIn(tx, db.engine, { migrations, program: VERSION })
   await loadRows(tx, file, await tablesOf(migrations))
-  await outliveEveryToken(tx)
+  await invalidateAllTokens(tx)
   await forgetAllCredits(tx)
   await recordChange({ random: randomBytes }, tx, {
     actor: ACTOR,

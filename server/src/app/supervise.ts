@@ -22,7 +22,11 @@ const SHARES_PORTS: readonly NodeJS.Platform[] = ['linux', 'freebsd']
  * The service as JETON_WORKERS processes: this one brings the store up to date and looks after the others, which do what
  * `compose` says. Its database is open for what is made and told once at the start; who has told it closes it.
  */
-export async function supervise({ config, clock, log }: Parts): Promise<Omit<Service, 'memory'>> {
+export async function supervise({
+  config,
+  clock,
+  log,
+}: Parts): Promise<Omit<Service, 'tokenCache' | 'changeFeed'>> {
   if (!SHARES_PORTS.includes(process.platform))
     throw new StartFailure(
       'JETON_WORKERS: several processes on one port need Linux. Leave it unset, or run it there.',

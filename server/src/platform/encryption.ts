@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { Problem } from '../contract/problem.ts'
 import type { RandomBytes } from './secrets.ts'
 
@@ -78,7 +79,7 @@ export function createVault(
 
 /** Remembers the last values that it opened: decrypting a secret for every send costs as much as signing with it. */
 export function cachingVault(vault: Vault, maxValues: number): Vault {
-  const opened = new Map<string, string>()
+  const opened = new LRUCache<string, string>({ max: maxValues })
   return {
     ...vault,
     open(sealed, place) {
@@ -86,7 +87,6 @@ export function cachingVault(vault: Vault, maxValues: number): Vault {
       const known = opened.get(key)
       if (known !== undefined) return known
       const value = vault.open(sealed, place)
-      if (opened.size >= maxValues) opened.delete(opened.keys().next().value!)
       opened.set(key, value)
       return value
     },

@@ -3,7 +3,7 @@ import { describeApi } from '../../scripts/describe-api.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../../src/app/routes.ts'
 import { scopeOfPath } from '../../src/contract/scopes.ts'
 import { createScopeGuard } from '../../src/features/access/index.ts'
-import { KeyUses } from '../../src/features/tokens/index.ts'
+import { LastUsedTracker } from '../../src/features/tokens/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import {
   type App,
@@ -61,11 +61,11 @@ eachEngine((engine) => {
   const refusals: string[] = []
   beforeAll(async () => {
     service = await startTimedService(engine)
-    const { memory } = service.service
+    const { tokenCache } = service.service
     guard = createScopeGuard({
-      memory,
+      tokenCache,
       attempts: new LoginThrottle(service.clock),
-      uses: new KeyUses(service.clock),
+      lastUsed: new LastUsedTracker(service.clock),
     })
     http = httpWith(guard, {
       trustedProxies: ['127.0.0.1'],
@@ -129,7 +129,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('is opened from memory without a promise, by token and by pair', async () => {
+    test('is opened from the cache without a promise, by token and by pair', async () => {
       for (const headers of [bearer(await tokenOf('vouchers')), pairOf(key)]) {
         expect((await call('GET', '/v1/vouchers/x', headers)).status).toBe(200)
         const request = { headers, method: 'GET', url: '/v1/vouchers/x', caller: { plain: '127.0.0.1' } }

@@ -411,11 +411,11 @@ eachEngine((engine) => {
     const [known, unknown] = [await tokenOf(service, key, 'vouchers'), await tokenOf(service, key, 'orders')]
     expect(await statusOf(other.url, '/v1/vouchers', bearer(known))).toBe(200)
     expect(await statusOf(other.url, '/v1/vouchers', pairOf(key))).toBe(200)
-    const { misses } = other.service.memory
+    const { misses } = other.service.tokenCache
     await other.service.db.close()
     for (let i = 0; i < 5; i++) expect(await statusOf(other.url, '/v1/vouchers', bearer(known))).toBe(200)
     expect(await statusOf(other.url, '/v1/vouchers', pairOf(key))).toBe(200)
-    expect(other.service.memory.misses).toBe(misses)
+    expect(other.service.tokenCache.misses).toBe(misses)
     // A token that lacks the scope will never have it: the store is not asked about it.
     expect(await statusOf(other.url, '/v1/orders', bearer(known))).toBe(403)
     // Its key may have been widened meanwhile, and nobody can tell.

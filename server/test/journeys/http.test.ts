@@ -385,7 +385,7 @@ eachEngine((engine) => {
       expect(await health(service)).toEqual([200, 200])
       for (let second = 0; second < 40; second++) {
         await clock.advance(1_000)
-        await service.service.memory.look()
+        await service.service.changeFeed.pollChanges()
       }
       expect(await health(service)).toEqual([200, 200])
     })

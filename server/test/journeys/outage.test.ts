@@ -40,14 +40,14 @@ describe('while PostgreSQL is away', () => {
     const service = await startService(env, { clock })
     const project = await service.project('Club')
     const [key, stranger] = [await service.key(project.id), await service.key(project.id)]
-    const { memory } = service.service
-    await memory.look()
+    const { changeFeed } = service.service
+    await changeFeed.pollChanges()
     const token = (await service.issue(key)).body.access_token
     const bearer = { authorization: `Bearer ${token}` }
     const revoked = (await service.issue(key)).body.access_token
     await service.form('/v1/oauth/revoke', { token: revoked }, key)
     expect((await service.introspect(key, token)).body.active).toBe(true)
-    await memory.look()
+    await changeFeed.pollChanges()
 
     await postgres.stop()
     for (let seconds = 0; seconds < 30; seconds += 5) {
@@ -81,7 +81,7 @@ describe('while PostgreSQL is away', () => {
     await expect
       .poll(
         () =>
-          memory.look().then(
+          changeFeed.pollChanges().then(
             () => 'looked',
             () => 'failed',
           ),

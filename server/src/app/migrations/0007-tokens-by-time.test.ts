@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { createApiKeyIn } from '../../features/api-keys/index.ts'
 import { createProjectIn } from '../../features/projects/index.ts'
-import { TokenIssuer } from '../../features/tokens/index.ts'
+import { IssueBatcher } from '../../features/tokens/index.ts'
 import { newToken } from '../../features/tokens/token.ts'
 import { migrate } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
@@ -32,10 +32,16 @@ eachEngine((engine) => {
       const fields = { projectId: project.id, name: 'key', token_limit: 1, actor: ACTOR }
       return { project, key: (await createApiKeyIn(deps, tx, fields)).row }
     })
-    const issuer = new TokenIssuer({ db, now: Date.now })
+    const issuer = new IssueBatcher({ db, now: Date.now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, Date.now())
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, confirmed: undefined }
+      const names = {
+        projectId: project.id,
+        keyId: key.id,
+        keyVersion: key.version,
+        epoch: key.epoch,
+        keysVersion: undefined,
+      }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     // As the program of that time left it: it cannot be run on a store of today, nor today's on that one.

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { createApiKeyIn } from '../../features/api-keys/index.ts'
 import { createProjectIn } from '../../features/projects/index.ts'
-import { countActiveTokens, TokenIssuer } from '../../features/tokens/index.ts'
+import { countActiveTokens, IssueBatcher } from '../../features/tokens/index.ts'
 import { revokeToken } from '../../features/tokens/revoke-token.ts'
 import { newToken } from '../../features/tokens/token.ts'
 import { migrate } from '../../platform/database/index.ts'
@@ -45,10 +45,16 @@ eachEngine((engine) => {
     })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
 
-    const issuer = new TokenIssuer({ db, now: () => now })
+    const issuer = new IssueBatcher({ db, now: () => now })
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, now)
-      const names = { projectId: project.id, keyId: key.id, keyVersion: key.version, confirmed: undefined }
+      const names = {
+        projectId: project.id,
+        keyId: key.id,
+        keyVersion: key.version,
+        epoch: key.epoch,
+        keysVersion: undefined,
+      }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
     const counted = async () => (await countActiveTokens(db, now, [project.id])).map(({ count }) => count)

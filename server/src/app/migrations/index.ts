@@ -12,6 +12,8 @@ import { tokensInOrder } from './0010-tokens-in-order.ts'
 import { knownKeys } from './0011-known-keys.ts'
 import { shortDeliveries } from './0012-short-deliveries.ts'
 import { failingDeliveries } from './0013-failing-deliveries.ts'
+import { tokenCounts } from './0014-token-counts.ts'
+import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
@@ -30,4 +32,6 @@ export const MIGRATIONS: readonly Migration[] = [
   shortDeliveries,
   failingDeliveries,
   outbox,
+  tokenCounts,
+  issueBatch,
 ]

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type App, NullableText, strict } from '../../platform/http/index.ts'
-import type { Memory } from '../tokens/index.ts'
+import type { TokenCache } from '../tokens/index.ts'
 import { checkAccess } from './check-access.ts'
 
 const Answer = Type.Object({
@@ -14,7 +14,7 @@ const Answer = Type.Object({
   remedy: NullableText,
 })
 
-export function accessRoutes(app: App, deps: { db: Database; memory: Memory }): void {
+export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCache }): void {
   app.post(
     '/management/v1/access-checks',
     {

@@ -5,11 +5,13 @@ import {
   type AuthenticationDeps,
   addressRefused,
   authenticateKey,
-  type KnownKey,
+  type CachedKey,
   type Presented,
   type Rights,
+  tryAuthenticateKey,
+  tryVerifyToken,
   type Verdict,
-  verdictOf,
+  verifyToken,
 } from '../tokens/index.ts'
 
 export interface Call {
@@ -22,75 +24,85 @@ export interface Call {
 }
 
 export interface Allowed {
-  readonly key: KnownKey
+  readonly key: CachedKey
   /** What the caller may do now: of the token's scope what its key is still permitted, or the permissions of the key. */
   readonly scope: string
 }
 
-/** Who calls: a key, by its pair or by a token of it. */
-interface Holder {
-  readonly key: KnownKey
+/** A key, proved by its pair or by a token of it. */
+interface Caller {
+  readonly key: CachedKey
   readonly tokenScope: string | undefined
 }
 
 /**
  * Whether a call may be made: who (bearer or pair), from where (whitelist of the key), what (scope of the token and
- * present permissions of the key). Answers from memory without a promise; before anyone is refused for what memory
- * says of a key, the store is asked. Refusals are thrown.
+ * present permissions of the key). Undefined where the cache cannot allow it. Refusals that the database could not change
+ * are thrown.
  */
-export function authorizeCall(deps: AuthenticationDeps, call: Call): Allowed | Promise<Allowed> {
-  const holder = holderOf(deps, call)
-  return holder instanceof Promise
-    ? holder.then((late) => decide(deps, call, late))
-    : decide(deps, call, holder)
+export function tryAuthorizeCall(deps: AuthenticationDeps, call: Call): Allowed | undefined {
+  const caller = tryFindCaller(deps, call)
+  return caller && decide(deps, call, caller)
 }
 
-function holderOf(deps: AuthenticationDeps, { presented, caller }: Call): Holder | Promise<Holder> {
+/** The same, from the database where necessary: no call is refused for what the cache says of a key. */
+export async function authorizeCall(deps: AuthenticationDeps, call: Call): Promise<Allowed> {
+  const caller = await findCaller(deps, call)
+  return decide(deps, call, caller) ?? decideFromStore(deps, call, caller)
+}
+
+function tryFindCaller(deps: AuthenticationDeps, { presented, caller }: Call): Caller | undefined {
   if (presented.kind === 'nothing') throw nothingSent()
   if (presented.kind === 'bearer') {
-    const verdict = verdictOf(deps.memory, presented.accessToken)
-    return verdict instanceof Promise ? verdict.then(ofToken) : ofToken(verdict)
+    const verdict = tryVerifyToken(deps.tokenCache, presented.accessToken)
+    return verdict && ofToken(verdict)
   }
-  const key = authenticateKey(deps, presented, caller)
-  return key instanceof Promise ? key.then(ofPair) : ofPair(key)
+  const key = tryAuthenticateKey(deps, presented, caller)
+  return key && ofPair(key)
 }
 
-function ofToken(verdict: Verdict): Holder {
+async function findCaller(deps: AuthenticationDeps, { presented, caller }: Call): Promise<Caller> {
+  if (presented.kind === 'nothing') throw nothingSent()
+  if (presented.kind === 'bearer') return ofToken(await verifyToken(deps.tokenCache, presented.accessToken))
+  return ofPair(await authenticateKey(deps, presented, caller))
+}
+
+function ofToken(verdict: Verdict): Caller {
   if (!verdict.active) throw notActive(verdict)
   return { key: verdict.key, tokenScope: verdict.token.scope }
 }
 
-const ofPair = (key: KnownKey): Holder => ({ key, tokenScope: undefined })
+const ofPair = (key: CachedKey): Caller => ({ key, tokenScope: undefined })
 
-function decide(deps: AuthenticationDeps, call: Call, holder: Holder): Allowed | Promise<Allowed> {
-  const { key, tokenScope } = holder
+function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed | undefined {
+  const { key, tokenScope } = caller
   const rights = rightsOf(key, tokenScope)
-  const isAdmitted = key.admits(call.caller.plain)
-  if (isAdmitted && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
-  // The scope of a token never changes: nothing that the store could say of its key would help.
-  if (isAdmitted && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
-    throw faultOf(call, holder)!
-  return decideAfresh(deps, call, holder)
+  const isAllowedIp = key.allowsIp(call.caller.plain)
+  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
+  // The scope of a token never changes: nothing that the database knows of its key would help.
+  if (isAllowedIp && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
+    throw faultOf(call, caller)!
+  return undefined
 }
 
-/** From the beginning, with the key as the store has it: it may have been widened meanwhile, but also blocked. */
-async function decideAfresh(deps: AuthenticationDeps, call: Call, { key }: Holder): Promise<Allowed> {
-  await deps.memory.freshKey(key.row.project_id, key.row.id)
-  const holder = await holderOf(deps, call)
-  const fault = faultOf(call, holder)
+/** Decides again with the key as the database has it: it may have been widened meanwhile, but also blocked. */
+async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Caller): Promise<Allowed> {
+  await deps.tokenCache.loadKey(key.row.project_id, key.row.id)
+  const caller = await findCaller(deps, call)
+  const fault = faultOf(call, caller)
   if (fault) throw fault
-  return allowed(deps, holder.key, rightsOf(holder.key, holder.tokenScope))
+  return allowed(deps, caller.key, rightsOf(caller.key, caller.tokenScope))
 }
 
-function allowed(deps: AuthenticationDeps, key: KnownKey, { text: scope }: Rights): Allowed {
-  deps.uses.note(key)
+function allowed(deps: AuthenticationDeps, key: CachedKey, { text: scope }: Rights): Allowed {
+  deps.lastUsed.record(key)
   return { key, scope }
 }
 
 /** Clients ask for the same scopes again and again. */
 const RIGHTS_KEPT = 50
 
-function rightsOf({ rights, permissions }: KnownKey, tokenScope: string | undefined): Rights {
+function rightsOf({ rights, permissions }: CachedKey, tokenScope: string | undefined): Rights {
   const known = rights.get(tokenScope)
   if (known) return known
   const scopes = tokenScope === undefined ? permissions : inForce(tokenScope.split(' '), permissions)
@@ -111,8 +123,8 @@ const lackedBy = (held: readonly string[], { needed }: Call): Scope | undefined 
   needed.find((scope) => !covers(held, scope))
 
 /** The address first, then the scope; the pair's address has been checked with its secret. */
-function faultOf(call: Call, { key, tokenScope }: Holder): Problem | undefined {
-  if (!key.admits(call.caller.plain))
+function faultOf(call: Call, { key, tokenScope }: Caller): Problem | undefined {
+  if (!key.allowsIp(call.caller.plain))
     return addressRefused(
       key,
       call.caller.plain,
@@ -141,7 +153,7 @@ const notActive = (verdict: Verdict & { active: false }): Problem =>
     refusal: verdict,
   })
 
-function insufficient(key: KnownKey, { what }: Call, lacking: Scope, holds: string): Problem {
+function insufficient(key: CachedKey, { what }: Call, lacking: Scope, holds: string): Problem {
   const whole = wholeSideOf(lacking)
   const or = whole === lacking ? '' : ` or "${whole}"`
   return new Problem('insufficient_scope', {

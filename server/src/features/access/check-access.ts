@@ -5,11 +5,11 @@ import type { Database } from '../../platform/database/index.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import { findApiKey, findApiKeyByAppId, whitelistOf } from '../api-keys/index.ts'
 import {
+  type CachedKey,
+  cachedKey,
   findTokens,
-  type KnownKey,
-  knownKey,
-  type Memory,
   nameOfToken,
+  type TokenCache,
   type TokenRow,
 } from '../tokens/index.ts'
 import { judgePath } from './call-path.ts'
@@ -36,14 +36,14 @@ export interface AccessAnswer {
   readonly remedy: string | null
 }
 
-type Deps = { readonly db: Database; readonly memory: Memory }
+type Deps = { readonly db: Database; readonly tokenCache: TokenCache }
 
 const check = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Check =>
   passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
 
 /**
  * May this token or key call this path from this address? Each step, passed or failed, from the store itself and not
- * from memory: what operators and the console ask. The decision is the same one that the guard makes.
+ * from the cache: what operators and the console ask. The decision is the same one that the guard makes.
  */
 export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = judgePath(question.path)
@@ -88,11 +88,11 @@ async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope |
     no: 'no API key has this app id',
     remedy: 'Check it against: jeton key list',
   })
-  return row ? [found, ...keySteps(knownKey(row, 0), question, needed)] : [found]
+  return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
 }
 
 async function tokenSteps(
-  { db, memory }: Deps,
+  { db, tokenCache }: Deps,
   question: AccessQuestion,
   accessToken: string,
   needed: Scope | null,
@@ -112,17 +112,17 @@ async function tokenSteps(
     remedy: 'The client must ask for a new token.',
   })
   if (!token || !row) return [wellFormed, onRecord]
-  const key = knownKey(row, 0)
+  const key = cachedKey(row, 0)
   return [
     wellFormed,
     onRecord,
-    ...lifeSteps(token, key, memory.storeClock.now()),
+    ...lifeSteps(token, key, tokenCache.databaseClock.now()),
     ...keySteps(key, question, needed),
     ...scopeStep(token, needed),
   ]
 }
 
-function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Check[] {
+function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
   const remedy = 'The client must ask for a new token.'
   return [
     check('not_revoked', token.revoked_at === null, {
@@ -147,7 +147,7 @@ function lifeSteps(token: TokenRow, { row }: KnownKey, now: number): Check[] {
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
-function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | null): Check[] {
+function keySteps(key: CachedKey, { address }: AccessQuestion, needed: Scope | null): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
   const steps = [
@@ -162,7 +162,7 @@ function keySteps(key: KnownKey, { address }: AccessQuestion, needed: Scope | nu
   ]
   if (address !== undefined)
     steps.push(
-      check('address', key.admits(normalizeIp(address)), {
+      check('address', key.allowsIp(normalizeIp(address)), {
         yes: `${address} may use the key`,
         no: `${address} is not in the whitelist of the key`,
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import { ALL_METHODS, type ApiRequest, type ApiResponse, type App } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
-import { type Allowed, authorizeCall } from './authorize-call.ts'
+import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
 import { GATEWAY, questionOf } from './gateway.ts'
 
 interface Deps extends AuthenticationDeps {
@@ -57,8 +57,9 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     try {
       const presented = presentedCredential(request)
       const { needed, what } = questionOf(request.raw)
-      const decision = authorizeCall(deps, { presented, caller: request.caller, needed, what })
-      return decision instanceof Promise ? decision.then(pass, refuse) : pass(decision)
+      const call = { presented, caller: request.caller, needed, what }
+      const cached = tryAuthorizeCall(deps, call)
+      return cached ? pass(cached) : authorizeCall(deps, call).then(pass, refuse)
     } catch (error) {
       return refuse(error)
     }

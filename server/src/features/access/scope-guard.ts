@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
 import { type Guard, pathOf } from '../../platform/http/index.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
-import { type Allowed, authorizeCall } from './authorize-call.ts'
+import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
 
 /** Stands before every route of `/v1` and `/client/v1`. */
 export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
@@ -15,13 +15,10 @@ export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
   }
   return (request, needed) => {
     const what = `${request.method} ${pathOf(request.url)}`
-    const decision = authorizeCall(deps, {
-      presented: presentedCredential(request),
-      caller: request.caller,
-      needed: [needed],
-      what,
-    })
-    if (decision instanceof Promise) return decision.then((allowed) => enter(request, allowed))
-    enter(request, decision)
+    const presented = presentedCredential(request)
+    const call = { presented, caller: request.caller, needed: [needed], what }
+    const cached = tryAuthorizeCall(deps, call)
+    if (!cached) return authorizeCall(deps, call).then((allowed) => enter(request, allowed))
+    enter(request, cached)
   }
 }

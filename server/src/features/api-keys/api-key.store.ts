@@ -126,7 +126,7 @@ export async function markKeysDeleted(tx: Transaction, projectId: string): Promi
  * After a restore: whatever was issued before is dead, also in a cache that has seen more than the backup knows. So epoch
  * and version become the time, in milliseconds, which is more than any number of changes since can have made of them.
  */
-export async function outliveEveryToken(tx: Transaction): Promise<void> {
+export async function invalidateAllTokens(tx: Transaction): Promise<void> {
   const now = await tx.now()
   const beyond = (column: 'epoch' | 'version') =>
     sql<number>`case when ${sql.ref(column)} < ${now} then cast(${now} as bigint) else ${sql.ref(column)} + 1 end`

@@ -8,13 +8,13 @@ export {
   deleteKeysOfProject,
   findApiKey,
   findApiKeyByAppId,
+  invalidateAllTokens,
   KEYS_CHANGED,
   type KeyUse,
   listKeysChangedSince,
   listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
-  outliveEveryToken,
   saveKeyUse,
 } from './api-key.store.ts'
 export { judgeSecret, permissionsOf, type SecretVerdict, whitelistOf } from './api-key.ts'

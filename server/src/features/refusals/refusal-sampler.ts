@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache'
+
 /** Recorded at once: people who try something find each of their requests. */
 export const BURST = 100
 /** Then one at a time: fewer a day than a project keeps, so that a flood of one kind does not push out the others. */
 const ONE_EVERY_MS = 10_000
-/** Bounds the memory: beyond it the oldest kinds are forgotten and begin with a full burst again. */
+/** Bounds the memory: kinds that did not occur lately begin with a full burst again. */
 const MAX_KINDS = 10_000
 
 interface Budget {
@@ -13,7 +15,7 @@ interface Budget {
 
 /** Samples repeated refusals with a token bucket per kind. */
 export class RefusalSampler {
-  readonly #budgets = new Map<string, Budget>()
+  readonly #budgets = new LRUCache<string, Budget>({ max: MAX_KINDS })
 
   shouldRecord(kind: string, now: number): boolean {
     const budget = this.#budgetOf(kind, now)
@@ -28,7 +30,6 @@ export class RefusalSampler {
   #budgetOf(kind: string, now: number): Budget {
     const known = this.#budgets.get(kind)
     if (known) return known
-    if (this.#budgets.size >= MAX_KINDS) this.#budgets.delete(this.#budgets.keys().next().value!)
     const fresh = { left: BURST, at: now }
     this.#budgets.set(kind, fresh)
     return fresh

@@ -1,11 +1,10 @@
 import { Problem } from '../../contract/problem.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Database } from '../../platform/database/index.ts'
 import type { ClientAddress, LoginThrottle } from '../../platform/http/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
-import { judgeSecret, saveKeyUse } from '../api-keys/index.ts'
-import type { KnownKey } from './known-key.ts'
-import type { Memory } from './memory.ts'
+import { judgeSecret } from '../api-keys/index.ts'
+import type { CachedKey } from './cached-key.ts'
+import type { LastUsedTracker } from './last-used.ts'
+import type { TokenCache } from './token-cache.ts'
 
 interface Pair {
   readonly appId: string
@@ -13,20 +12,20 @@ interface Pair {
 }
 
 export interface AuthenticationDeps {
-  readonly memory: Memory
+  readonly tokenCache: TokenCache
   readonly attempts: LoginThrottle
-  readonly uses: KeyUses
+  readonly lastUsed: LastUsedTracker
 }
 
 /** One answer for missing, unknown, wrong and deleted; only the step on record differs. */
-export const notAccepted = (step: string, key?: KnownKey): Problem =>
+export const notAccepted = (step: string, key?: CachedKey): Problem =>
   new Problem('unauthorized', {
     message: 'The API key was not accepted.',
     details: 'Check X-App-Id and X-App-Token. An operator can see the reason: jeton explain <request_id>',
     refusal: { step, keyId: key?.row.id, projectId: key?.row.project_id },
   })
 
-const blocked = (key: KnownKey): Problem =>
+const blocked = (key: CachedKey): Problem =>
   new Problem('api_key_blocked', {
     message: 'This API key is blocked.',
     details: 'Its tokens are dead and stay so. An operator can unblock it.',
@@ -34,7 +33,7 @@ const blocked = (key: KnownKey): Problem =>
   })
 
 export const addressRefused = (
-  key: KnownKey,
+  key: CachedKey,
   address: string | null,
   step = 'address_not_allowed',
 ): Problem =>
@@ -46,86 +45,51 @@ export const addressRefused = (
 
 const APP_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Why the pair is refused, in the order of the contract; undefined where it is accepted. */
-function fault(
-  key: KnownKey | undefined,
-  digest: Uint8Array,
-  now: number,
-  address: string | null,
-): Problem | undefined {
+interface Attempt {
+  readonly digest: Uint8Array
+  readonly now: number
+  readonly address: string | null
+}
+
+/** Why the pair is refused, in the order in which the reasons are checked; undefined where it is accepted. */
+function refusalFor(key: CachedKey | undefined, { digest, now, address }: Attempt): Problem | undefined {
   if (!key) return notAccepted('app_id_unknown')
   if (key.row.state === 'deleted') return notAccepted('key_deleted', key)
   const verdict = judgeSecret(key.row, digest, now)
   if (verdict === 'wrong') return notAccepted('secret_wrong', key)
   if (verdict === 'replaced') return notAccepted('secret_replaced', key)
   if (key.row.state === 'blocked') return blocked(key)
-  if (!key.admits(address)) return addressRefused(key, address)
+  if (!key.allowsIp(address)) return addressRefused(key, address)
   return undefined
 }
 
-/**
- * The key that a pair proves. Memory may accept; before anyone is refused for what memory says, the store is asked, so
- * a new key, a new secret or a wider whitelist works at once everywhere.
- */
-export function authenticateKey(
+const attemptOf = (cache: TokenCache, { appToken }: Pair, caller: ClientAddress): Attempt => ({
+  digest: digestOf(appToken),
+  now: cache.databaseClock.now(),
+  address: caller.plain,
+})
+
+/** The key that a pair proves, if the cache accepts it. */
+export function tryAuthenticateKey(
+  { tokenCache }: AuthenticationDeps,
+  pair: Pair,
+  caller: ClientAddress,
+): CachedKey | undefined {
+  const key = tokenCache.getKeyByAppId(pair.appId)
+  return key && !refusalFor(key, attemptOf(tokenCache, pair, caller)) ? key : undefined
+}
+
+/** The key that a pair proves. Only the database refuses, so a new key, secret or whitelist works at once everywhere. */
+export async function authenticateKey(
   deps: AuthenticationDeps,
   pair: Pair,
   caller: ClientAddress,
-): KnownKey | Promise<KnownKey> {
-  const { memory } = deps
-  const digest = digestOf(pair.appToken)
-  const judge = (key: KnownKey | undefined) => fault(key, digest, memory.storeClock.now(), caller.plain)
-  const known = memory.knownKeyByAppId(pair.appId)
-  return known && !judge(known) ? known : askStore(deps, pair.appId, caller, judge)
-}
-
-async function askStore(
-  { memory, attempts }: AuthenticationDeps,
-  appId: string,
-  caller: ClientAddress,
-  judge: (key: KnownKey | undefined) => Problem | undefined,
-): Promise<KnownKey> {
-  const key = APP_ID.test(appId) ? await memory.freshKeyByAppId(appId) : undefined
-  const problem = judge(key)
+): Promise<CachedKey> {
+  const cached = tryAuthenticateKey(deps, pair, caller)
+  if (cached) return cached
+  const { tokenCache, attempts } = deps
+  const key = APP_ID.test(pair.appId) ? await tokenCache.loadKeyByAppId(pair.appId) : undefined
+  const problem = refusalFor(key, attemptOf(tokenCache, pair, caller))
   if (!problem) return key!
-  throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.plain, appId, problem) : problem
-}
-
-/** Exact enough for people; and a row of a key is in four indexes. */
-const USES_EXACT_TO_MS = 60_000
-
-/** When keys were last used, to the minute: gathered in memory, written in batches, never on the path of a request. */
-export class KeyUses {
-  readonly #clock: Clock
-  #noted = new Set<string>()
-  #notedSince = 0
-  #uses: { projectId: string; id: string; at: number }[] = []
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  /** Every request comes here. */
-  note({ row }: KnownKey): void {
-    if (this.#noted.has(row.id)) return
-    this.#noted.add(row.id)
-    this.#uses.push({ projectId: row.project_id, id: row.id, at: this.#clock.now() })
-  }
-
-  async flush(db: Database): Promise<void> {
-    const now = this.#clock.now()
-    if (Math.abs(now - this.#notedSince) >= USES_EXACT_TO_MS) {
-      this.#notedSince = now
-      this.#noted = new Set()
-    }
-    const uses = this.#uses.splice(0)
-    if (uses.length === 0) return
-    // Whatever is not written is to be noted again.
-    let left = uses.map(({ id }) => id)
-    try {
-      left = await db.transaction((tx) => saveKeyUse(tx, uses))
-    } finally {
-      for (const id of left) this.#noted.delete(id)
-    }
-  }
+  throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.plain, pair.appId, problem) : problem
 }

@@ -1,10 +1,16 @@
-/** Tokens: issued, judged, revoked, exactly. A verdict never writes, and it never says active when it cannot know. */
-export { type AuthenticationDeps, addressRefused, authenticateKey, KeyUses } from './authenticate-key.ts'
+/** Tokens: issued, verified and revoked. Verifying never writes, and never answers active without a confirmation. */
+export {
+  type AuthenticationDeps,
+  addressRefused,
+  authenticateKey,
+  tryAuthenticateKey,
+} from './authenticate-key.ts'
+export { type CachedKey, cachedKey, type Rights } from './cached-key.ts'
+export { ChangeFeed } from './change-feed.ts'
 export { type Presented, presentedCredential } from './client-credentials.ts'
-export { TokenIssuer } from './issue-tokens.ts'
+export { IssueBatcher } from './issue-batcher.ts'
 export { removeOldTokens } from './janitor.worker.ts'
-export { type KnownKey, knownKey, type Rights } from './known-key.ts'
-export { Memory } from './memory.ts'
+export { LastUsedTracker } from './last-used.ts'
 export { oauthRoutes } from './oauth.routes.ts'
 export { tokenRoutes } from './token.routes.ts'
 export {
@@ -15,4 +21,5 @@ export {
   type TokenRow,
 } from './token.store.ts'
 export { nameOfToken } from './token.ts'
-export { type Verdict, verdictOf } from './verdict.ts'
+export { TokenCache } from './token-cache.ts'
+export { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'

@@ -1,90 +1,94 @@
 import { Problem } from '../../contract/problem.ts'
 import type { ApiRequest, Form } from '../../platform/http/index.ts'
-import { type AuthenticationDeps, addressRefused, authenticateKey, notAccepted } from './authenticate-key.ts'
-import { type Presented, presentedCredential } from './client-credentials.ts'
-import type { KnownKey } from './known-key.ts'
+import {
+  type AuthenticationDeps,
+  addressRefused,
+  authenticateKey,
+  notAccepted,
+  tryAuthenticateKey,
+} from './authenticate-key.ts'
+import type { CachedKey } from './cached-key.ts'
+import { presentedCredential } from './client-credentials.ts'
 import { addressIn, tokenIn } from './oauth-form.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'
 
 const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
 
-/**
- * What introspection answers. The hot path, a key pair that asks about a token in memory, runs through without a
- * promise; whatever needs the store, or comes with a bearer token, goes the long way.
- */
-export function introspectToken(
+/** The verdict if the cache can give it: the caller sent a key pair, and both its key and the token are cached. */
+export function tryIntrospectToken(
   deps: AuthenticationDeps,
   request: ApiRequest,
   form: Form,
-): Verdict | Promise<Verdict> {
+): Verdict | undefined {
   const presented = presentedCredential(request, form)
-  if (presented.kind !== 'pair') return theLongWay(deps, request, form, presented)
-  const key = authenticateKey(deps, presented, request.caller)
-  if (key instanceof Promise) return key.then((proved) => askedBy(deps, request, form, proved))
-  return askedBy(deps, request, form, key)
+  if (presented.kind !== 'pair' || form.has('ip_address')) return undefined
+  const caller = tryAuthenticateKey(deps, presented, request.caller)
+  if (!caller) return undefined
+  recordCaller(deps, request, caller)
+  return tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
 }
 
-function askedBy(
+/** The verdict for a caller with a key pair or a bearer token, from the database where necessary. */
+export async function introspectToken(
   deps: AuthenticationDeps,
   request: ApiRequest,
   form: Form,
-  caller: KnownKey,
-): Verdict | Promise<Verdict> {
-  deps.uses.note(caller)
-  request.logNote = caller.row.name
-  return askedIn(deps, form, caller.row.project_id)
+): Promise<Verdict> {
+  const presented = presentedCredential(request, form)
+  if (presented.kind === 'nothing') throw notAccepted('credential_missing')
+  if (presented.kind === 'bearer') return introspectAsBearer(deps, request, form, presented.accessToken)
+  const caller = await authenticateKey(deps, presented, request.caller)
+  recordCaller(deps, request, caller)
+  return verifyIn(deps, form, caller.row.project_id)
 }
 
-/** A token of another project is inactive, like one that does not exist. */
-function askedIn(deps: AuthenticationDeps, form: Form, projectId: string): Verdict | Promise<Verdict> {
+function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, caller: CachedKey): void {
+  lastUsed.record(caller)
+  request.logNote = caller.row.name
+}
+
+/**
+ * A token of another project is inactive, like one that does not exist. A resource server may name its caller's address:
+ * outside the whitelist the token is inactive for it.
+ */
+async function verifyIn(deps: AuthenticationDeps, form: Form, projectId: string): Promise<Verdict> {
   const accessToken = tokenIn(form)
   const address = addressIn(form)
-  const verdict = verdictOf(deps.memory, accessToken, projectId)
-  return address === undefined ? verdict : seenFrom(deps, verdict, address)
+  const verdict = await verifyToken(deps.tokenCache, accessToken, projectId)
+  if (address === undefined || !verdict.active) return verdict
+  return (await allowsIp(deps, verdict.key, address)) ? verdict : INACTIVE
 }
 
-/** For a resource server that names its caller's address: outside the whitelist the token is inactive for it. */
-async function seenFrom(
-  deps: AuthenticationDeps,
-  asked: Verdict | Promise<Verdict>,
-  address: string,
-): Promise<Verdict> {
-  const verdict = await asked
-  return verdict.active && !(await admits(deps, verdict.key, address)) ? INACTIVE : verdict
-}
-
-/** Before anyone is refused for what memory says of a whitelist, the store is asked. */
-async function admits(
-  { memory }: AuthenticationDeps,
-  key: KnownKey,
+/** No request is refused for what the cache says of a whitelist: the database is asked first. */
+async function allowsIp(
+  { tokenCache }: AuthenticationDeps,
+  key: CachedKey,
   address: string | null,
 ): Promise<boolean> {
-  if (key.admits(address)) return true
-  return (await memory.freshKey(key.row.project_id, key.row.id))?.admits(address) === true
+  if (key.allowsIp(address)) return true
+  return (await tokenCache.loadKey(key.row.project_id, key.row.id))?.allowsIp(address) === true
 }
 
-async function theLongWay(
+async function introspectAsBearer(
   deps: AuthenticationDeps,
   request: ApiRequest,
   form: Form,
-  presented: Presented,
+  accessToken: string,
 ): Promise<Verdict> {
-  if (presented.kind !== 'bearer') throw notAccepted('credential_missing')
-  const own = await bearerVerdict(deps, request, presented.accessToken)
-  // RFC 7662 §2.1: whoever asks must be entitled; anyone may ask about itself.
-  if (presented.accessToken !== tokenIn(form) && !(await mayAskAboutOthers(deps, own)))
-    throw mayOnlyAskAboutItself(own)
-  return askedIn(deps, form, own.key.row.project_id)
+  const own = await bearerVerdict(deps, request, accessToken)
+  // RFC 7662 §2.1: the caller must be authorized; every token may ask about itself.
+  if (accessToken !== tokenIn(form) && !(await mayAskAboutOthers(deps, own))) throw mayOnlyAskAboutItself(own)
+  return verifyIn(deps, form, own.key.row.project_id)
 }
 
-/** By its scope and by what its key is permitted at this moment; before it is refused for the latter, the store is asked. */
+/** By its scope and by what its key is permitted at this moment. The database is asked before the latter refuses it. */
 async function mayAskAboutOthers(
-  { memory }: AuthenticationDeps,
+  { tokenCache }: AuthenticationDeps,
   { token, key }: Verdict & { active: true },
 ): Promise<boolean> {
   if (!token.scope.split(' ').includes('api')) return false
   if (key.permissions.includes('api')) return true
-  const fresh = await memory.freshKey(key.row.project_id, key.row.id)
+  const fresh = await tokenCache.loadKey(key.row.project_id, key.row.id)
   return fresh?.permissions.includes('api') === true
 }
 
@@ -93,7 +97,7 @@ async function bearerVerdict(
   request: ApiRequest,
   accessToken: string,
 ): Promise<Verdict & { active: true }> {
-  const verdict = await verdictOf(deps.memory, accessToken)
+  const verdict = await verifyToken(deps.tokenCache, accessToken)
   if (!verdict.active)
     throw new Problem('unauthorized', {
       message: 'The token is not active.',
@@ -101,9 +105,9 @@ async function bearerVerdict(
       oauth: 'invalid_token',
       refusal: verdict,
     })
-  if (!(await admits(deps, verdict.key, request.caller.plain)))
+  if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
     throw addressRefused(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
-  deps.uses.note(verdict.key)
+  deps.lastUsed.record(verdict.key)
   return verdict
 }
 

@@ -2,56 +2,58 @@ import { PROJECT_TOKEN_LIMIT } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { ownText } from '../../platform/own-text.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
-import type { IssueOutcome } from './issue.ts'
-import type { TokenIssuer } from './issue-tokens.ts'
-import type { KnownKey } from './known-key.ts'
-import type { Memory } from './memory.ts'
+import type { CachedKey } from './cached-key.ts'
+import type { IssueOutcome } from './issue-batch.ts'
+import type { IssueBatcher } from './issue-batcher.ts'
 import { grantScope } from './scope.ts'
 import { newToken } from './token.ts'
+import type { TokenCache } from './token-cache.ts'
 
 export interface IssueDeps {
-  readonly memory: Memory
-  readonly issuer: TokenIssuer
+  readonly tokenCache: TokenCache
+  readonly issueBatcher: IssueBatcher
   readonly random: RandomBytes
   readonly projectName: (projectId: string) => Promise<string>
 }
 
 export interface IssuedToken {
   readonly accessToken: string
-  readonly key: KnownKey
+  readonly key: CachedKey
   readonly scope: string
   readonly expiresAt: number
 }
 
 interface Request {
-  readonly key: KnownKey
+  readonly key: CachedKey
   readonly scope: string | undefined
-  readonly authenticateAgain: () => Promise<KnownKey>
+  readonly authenticateAgain: () => Promise<CachedKey>
 }
 
-/** A key that changes faster than it can be read is being played with. */
-const TRIES = 5
+/** More changes of one key within a single request are no normal operation. */
+const MAX_ATTEMPTS = 5
 
 /**
- * Issues one token, as part of a batch. The batch accepts only keys of the version that was checked here; when the key
- * changes in between, the caller is proved and the scope checked anew.
+ * Issues one token, as part of a batch. The batch accepts only the version of the key that was checked here. If the key
+ * changes in between, credentials and scope are checked again.
  */
 export async function issueToken(deps: IssueDeps, request: Request): Promise<IssuedToken> {
+  const { tokenCache } = deps
   let proved = request.key
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const { key, scope } = await allowedScope(deps.memory, proved, request)
-    const { project_id: projectId, id: keyId, version: keyVersion } = key.row
-    const { accessToken, digest, mapKey } = newToken(deps.random, projectId, deps.memory.storeClock.now())
-    const { confirmed } = key
-    const outcome = await deps.issuer.issue({ projectId, keyId, keyVersion, confirmed, digest, scope })
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { key, scope } = await allowedScope(tokenCache, proved, request)
+    const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key.row
+    const { accessToken, digest, mapKey } = newToken(deps.random, projectId, tokenCache.databaseClock.now())
+    const { keysVersion } = key
+    const item = { projectId, keyId, keyVersion, epoch, keysVersion, digest, scope }
+    const outcome = await deps.issueBatcher.issue(item)
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
-      const { epoch, expiresAt } = outcome
-      if (outcome.confirmed) key.confirmed = outcome.confirmed
-      deps.memory.rememberIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
+      const { expiresAt } = outcome
+      if (outcome.keysVersion) key.keysVersion = outcome.keysVersion
+      tokenCache.putIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }
-    await deps.memory.freshKey(projectId, keyId)
+    await tokenCache.loadKey(projectId, keyId)
     proved = await request.authenticateAgain()
   }
   throw new Problem('temporarily_unavailable', {
@@ -61,25 +63,26 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
   })
 }
 
-const GRANTS_KEPT = 50
+const MAX_GRANTS = 50
 
-function grantedTo({ grants, permissions }: KnownKey, scope: string | undefined): string {
+function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined): string {
   const known = scope === undefined ? undefined : grants.get(scope)
   if (known !== undefined) return known
-  const granted = grantScope(scope, permissions)
-  if (grants.size < GRANTS_KEPT) grants.set(ownText(scope!), granted)
+  // A piece of the request would keep all of it in memory, here and with every cached token.
+  const granted = ownText(grantScope(scope, permissions))
+  if (grants.size < MAX_GRANTS) grants.set(ownText(scope!), granted)
   return granted
 }
 
 /**
- * Before a scope is refused for what memory says of the key's permissions, the store is asked. What it says may also be
- * another secret or another whitelist, so the caller is then proved anew.
+ * The database is asked before a scope is refused for the cached permissions of a key. If the key has changed, its secret or
+ * whitelist may have changed as well, so the caller authenticates again.
  */
-async function allowedScope(memory: Memory, key: KnownKey, { scope, authenticateAgain }: Request) {
+async function allowedScope(cache: TokenCache, key: CachedKey, { scope, authenticateAgain }: Request) {
   try {
     return { key, scope: grantedTo(key, scope) }
   } catch {
-    const stored = await memory.freshKey(key.row.project_id, key.row.id)
+    const stored = await cache.loadKey(key.row.project_id, key.row.id)
     const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
     return { key: fresh, scope: grantedTo(fresh, scope) }
   }
@@ -87,12 +90,12 @@ async function allowedScope(memory: Memory, key: KnownKey, { scope, authenticate
 
 async function limitReached(
   deps: IssueDeps,
-  key: KnownKey,
+  key: CachedKey,
   full: IssueOutcome & { status: 'full' },
 ): Promise<Problem> {
   const seconds = full.retryAfterSeconds
   const message =
-    full.holder === 'key'
+    full.quota === 'key'
       ? `This key has ${key.row.token_limit} active tokens, which is its limit.`
       : `Project ${JSON.stringify(await deps.projectName(key.row.project_id))} has ${PROJECT_TOKEN_LIMIT} active tokens, which is its limit.`
   return new Problem('token_limit_reached', {

@@ -13,14 +13,14 @@ import {
 } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
+import type { CachedKey } from './cached-key.ts'
 import { type Presented, presentedCredential } from './client-credentials.ts'
-import { introspectToken } from './introspect-token.ts'
+import { introspectToken, tryIntrospectToken } from './introspect-token.ts'
 import { type IssueDeps, issueToken } from './issue-token.ts'
-import type { KnownKey } from './known-key.ts'
 import { checkGrantType, tokenIn } from './oauth-form.ts'
 import { revokeToken } from './revoke-token.ts'
 import { nameOfToken, secondsLeft } from './token.ts'
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './verify-token.ts'
 
 interface Deps extends IssueDeps, AuthenticationDeps {
   readonly db: Database
@@ -63,7 +63,7 @@ const INACTIVE = '{"active":false}'
 /** Written by hand: every value is of characters that need no escaping in JSON. */
 const tokenJson = (
   accessToken: string,
-  key: KnownKey,
+  key: CachedKey,
   parts: { scope: string; expiresAt: number; expiresIn: number },
 ): string =>
   `{"access_token":"${accessToken}","client_id":"${key.row.client_id}","expires_at":${parts.expiresAt / 1000},` +
@@ -89,10 +89,10 @@ export function oauthRoutes(app: App, deps: Deps): void {
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
   const count = addOAuthMetrics(deps.metrics)
 
-  async function provedKey(request: ApiRequest, presented: Presented): Promise<KnownKey> {
+  async function provedKey(request: ApiRequest, presented: Presented): Promise<CachedKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
     const key = await authenticateKey(deps, presented, request.caller)
-    deps.uses.note(key)
+    deps.lastUsed.record(key)
     request.logNote = key.row.name
     return key
   }
@@ -151,11 +151,12 @@ export function oauthRoutes(app: App, deps: Deps): void {
     return json(`${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
   }
 
-  /** Not async: a verdict from memory is answered in the same turn. */
+  /** Not async: a verdict from the cache is answered without a promise. */
   function introspect(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const form = formOf(request)
-    const verdict = introspectToken(deps, request, form)
-    return verdict instanceof Promise ? verdict.then((late) => answerOf(form, late)) : answerOf(form, verdict)
+    const cached = tryIntrospectToken(deps, request, form)
+    if (cached) return answerOf(form, cached)
+    return introspectToken(deps, request, form).then((verdict) => answerOf(form, verdict))
   }
 
   for (const [url, operationId] of [
@@ -209,7 +210,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
     const name = nameOfToken(accessToken)
     if (name?.projectId !== key.row.project_id) return false
     const revoked = await revokeToken(deps.db, name, { byKeyId: key.row.id })
-    if (revoked) deps.memory.forgetToken(name.digest)
+    if (revoked) deps.tokenCache.markRevoked(name.digest)
     return revoked
   }
   const revocation = { tags, consumes, security, body: Type.Object(TokenForm, eitherToken) }

@@ -1,12 +1,13 @@
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { lockApiKey } from '../api-keys/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
-import { findTokens, forgetKeyFullness, markRevoked } from './token.store.ts'
+import { clearKeyFullUntil, findTokens, markRevoked } from './token.store.ts'
 import type { TokenName } from './token.ts'
+import { uncountToken } from './token-counts.sqlite.store.ts'
 
 /**
- * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, which holds up
- * issuing, then the key; `record` is part of the same transaction. False where there was nothing to revoke (any more).
+ * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, which blocks
+ * issuing, then the key; `record` is part of the same transaction. False if there was nothing to revoke.
  */
 export const revokeToken = (
   db: Database,
@@ -20,11 +21,12 @@ export const revokeToken = (
     const key = await lockApiKey(tx, name.projectId, token.key_id)
     const now = await tx.now()
     if (key?.epoch !== token.epoch || token.revoked_at !== null) return false
-    // Also where it has expired by this clock: another process's may be behind, and would go on calling it active.
+    // Also if it has expired by this clock: that of another process may be behind, and would still call it active.
     await markRevoked(tx, name, now)
-    // A place is free earlier than was remembered.
+    if (db.engine === 'sqlite') await uncountToken(tx, token)
+    // A credit comes back earlier than was stored.
     await updateProjectRow(tx, name.projectId, { full_until: null })
-    await forgetKeyFullness(tx, name.projectId, token.key_id)
+    await clearKeyFullUntil(tx, name.projectId, token.key_id)
     if (token.expires_at <= now) return false
     await record?.(tx)
     return true

@@ -19,10 +19,10 @@ import type { RandomBytes } from '../../platform/secrets.ts'
 import { findApiKey } from '../api-keys/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
-import type { Memory } from './memory.ts'
 import { revokeToken } from './revoke-token.ts'
 import { countActiveTokens, findTokenByDigestRange, listActiveTokens, type TokenRow } from './token.store.ts'
 import { digestRange, LIFETIME_MS, secondsLeft } from './token.ts'
+import type { TokenCache } from './token-cache.ts'
 
 const Token = Type.Object({
   id: Type.String(),
@@ -58,14 +58,14 @@ const ProjectParams = Type.Object({ project_id: IdParam })
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
-  readonly memory: Memory
+  readonly tokenCache: TokenCache
 }
 
 /** Tokens as operators see them: without their value, which nobody but the client has. */
 export function tokenRoutes(app: App, deps: Deps): void {
   const config = { access: 'operator', management: true } as const
   const tags = ['tokens']
-  const { db, memory } = deps
+  const { db, tokenCache } = deps
   const path = '/management/v1/projects/:project_id/tokens'
 
   const view = (now: number) => (row: TokenRow & { client_id: string }) => ({
@@ -97,7 +97,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
     async (request) => {
       const project = await requireProject(db, request.params.project_id)
       const page = pageOf(request.query)
-      const now = memory.storeClock.now()
+      const now = tokenCache.databaseClock.now()
       const rows = await listActiveTokens(db, { projectId: project.id, keyId: request.query.key, now }, page)
       return listAnswer(rows, page, { item: view(now) })
     },
@@ -132,7 +132,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
         })
       if (!(await revokeToken(db, { projectId: project_id, digest: token.digest }, { record })))
         throw notFound('token', token_id)
-      memory.forgetToken(token.digest)
+      tokenCache.markRevoked(token.digest)
       return reply.code(204).send(null)
     },
   )
@@ -151,7 +151,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const project = await requireProject(db, request.params.project_id)
-      const now = memory.storeClock.now()
+      const now = tokenCache.databaseClock.now()
       const counts = await countActiveTokens(db, now, [project.id])
       counts.sort((a, b) => b.count - a.count)
       const keys = await Promise.all(

@@ -1,4 +1,3 @@
-import type { ExpressionBuilder } from 'kysely'
 import {
   COUNT_TO,
   countUpTo,
@@ -9,8 +8,14 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS, SECOND_MS, type TokenName } from './token.ts'
-import { countOnSqlite, secondsOnSqlite, type TokenCount } from './token-numbers.store.ts'
+import { LIFETIME_MS, type TokenName } from './token.ts'
+import {
+  countOnSqlite,
+  deleteOldSeconds,
+  secondsOnSqlite,
+  type TokenCount,
+  uncountTokens,
+} from './token-counts.sqlite.store.ts'
 
 export interface TokenRow {
   project_id: string
@@ -24,8 +29,6 @@ export interface TokenRow {
 
 export interface TokenTables extends ApiKeyTables {
   tokens: TokenRow
-  /** Only on SQLite: up to which second tokens are counted, in one row. */
-  tokens_counted: { expires_at: number }
 }
 
 /** Topic that is notified after a token was revoked. */
@@ -165,7 +168,7 @@ export async function markRevoked(
   await tx.notify(TOKENS_REVOKED)
 }
 
-export async function forgetKeyFullness(tx: Transaction, projectId: string, keyId: string): Promise<void> {
+export async function clearKeyFullUntil(tx: Transaction, projectId: string, keyId: string): Promise<void> {
   await tx
     .write<TokenTables>()
     .updateTable('api_keys')
@@ -184,23 +187,26 @@ export const listTokensRevokedSince = (reader: Reader, since: number): Promise<T
     .where('revoked_at', '>=', since)
     .execute()
 
-/** The latest time at which the store has issued: no clock may fall behind it. One step into an index. */
-export async function latestIssueTime(db: Database): Promise<number> {
-  const latestIn = async (table: 'tokens' | 'tokens_counted') => {
-    const latest = (eb: ExpressionBuilder<TokenTables, typeof table>) => eb.fn.max('expires_at').as('latest')
-    return Number(
-      (await db.read<TokenTables>().selectFrom(table).select(latest).executeTakeFirst())?.latest ?? 0,
-    )
-  }
-  // On SQLite time is remembered when the latest tokens are gone, too.
-  const counted = db.engine === 'sqlite' ? await latestIn('tokens_counted') : 0
-  return Math.max(0, (await latestIn('tokens')) - LIFETIME_MS, counted + SECOND_MS - LIFETIME_MS)
+/** The latest time at which a token was issued: no clock may fall behind it. One step into an index. */
+export async function latestIssueTime(reader: Reader): Promise<number> {
+  const found = await reader
+    .read<TokenTables>()
+    .selectFrom('tokens')
+    .select((eb) => eb.fn.max('expires_at').as('latest'))
+    .executeTakeFirst()
+  return Math.max(0, Number(found?.latest ?? 0) - LIFETIME_MS)
 }
 
-/** Removes up to `most` tokens that can no longer matter, in one statement; how many, so that the janitor knows whether there are more. */
+interface OldTokens {
+  readonly expiredBefore: number
+  readonly revokedBefore: number
+  readonly most: number
+}
+
+/** Removes up to `most` tokens that can no longer matter; how many, so that the janitor knows whether there are more. */
 export async function deleteOldTokens(
   db: Database,
-  { expiredBefore, revokedBefore, most }: { expiredBefore: number; revokedBefore: number; most: number },
+  { expiredBefore, revokedBefore, most }: OldTokens,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     const old = tx
@@ -210,7 +216,9 @@ export async function deleteOldTokens(
       .where('expires_at', '<', expiredBefore)
       .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '<', revokedBefore)]))
       .orderBy('expires_at')
+      .orderBy('digest')
       .limit(most)
+    if (db.engine === 'sqlite') await uncountTokens(tx, old)
     const { numDeletedRows } = await tx
       .write<TokenTables>()
       .deleteFrom('tokens')
@@ -218,6 +226,7 @@ export async function deleteOldTokens(
         eb(eb.refTuple('project_id', 'digest'), 'in', tx.claim(old).$asTuple('project_id', 'digest')),
       )
       .executeTakeFirst()
+    if (db.engine === 'sqlite') await deleteOldSeconds(tx, expiredBefore)
     return Number(numDeletedRows)
   })
 }

@@ -120,7 +120,7 @@ export const SETTINGS = {
   JETON_CACHE_TOKENS: required({
     kind: integer(1_000, 10_000_000),
     fallback: '100000',
-    says: 'Maximum number of tokens that one process caches, about 250 bytes each.',
+    says: 'Maximum number of tokens that one process caches, about 350 bytes each.',
   }),
   JETON_FAST_PATH: required({
     kind: choice(['on', 'off']),

@@ -10,7 +10,6 @@ import { StartFailure } from '../../start-failure.ts'
 import type { NotificationRelay, Reader, SqliteDatabase, Transaction } from '../database.ts'
 import { Mutex } from '../mutex.ts'
 import { PipelinedKysely } from '../transaction.ts'
-import { Checkpointer } from './checkpointer.ts'
 import { sqliteDialect, WRITER_LOCK_TIMEOUT_MS } from './dialect.ts'
 import { SqliteConnection } from './worker-connection.ts'
 
@@ -109,7 +108,6 @@ export async function openSqlite(
   refuseEmptied(where.folder)
   const file = sqliteFile(where.folder)
   const { writer, reader } = await openConnections(file, where)
-  const checkpointer = new Checkpointer(file)
   const mutex = new Mutex()
   const writing = new PipelinedKysely(sqliteDialect(writer, { mutex }))
   const withoutTimeout = new PipelinedKysely(sqliteDialect(writer, { mutex, noTimeout: true }))
@@ -125,7 +123,6 @@ export async function openSqlite(
     now,
     async transaction(work, options) {
       const notified = new Set<string>()
-      await checkpointer.keepPace()
       const result = await (options?.noTimeout ? withoutTimeout : writing).transaction(
         (kysely, statements) => {
           const tx = {
@@ -140,7 +137,6 @@ export async function openSqlite(
           return work(tx as never as Transaction)
         },
       )
-      checkpointer.noteCommit()
       for (const topic of notified) {
         topics.emit(topic)
         relay?.send(topic)
@@ -149,13 +145,11 @@ export async function openSqlite(
     },
     snapshot: (work) => readSnapshot(file, work),
     async runInWriter(module, input) {
-      await checkpointer.keepPace()
       await mutex.share(WRITER_LOCK_TIMEOUT_MS)
       try {
         return await writer.send({ kind: 'procedure', module: module.href, input })
       } finally {
         mutex.leave()
-        checkpointer.noteCommit()
       }
     },
     subscribe(topic, listener) {
@@ -165,7 +159,7 @@ export async function openSqlite(
     async close() {
       // Waits for the current transaction, up to the timeout; later ones fail.
       await mutex.acquire(WRITER_LOCK_TIMEOUT_MS).catch(() => undefined)
-      await Promise.all([reader.close(), checkpointer.close()])
+      await reader.close()
       await writer.close()
       mutex.release()
     },

@@ -65,8 +65,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   const database = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS })
   if (!readOnly) {
     database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-    // By then another thread has copied nearly all of it: see `checkpointer.ts`.
-    database.exec('pragma wal_autocheckpoint = 8000; pragma cache_size = -16000')
+    database.exec('pragma wal_autocheckpoint = 1000; pragma cache_size = -16000')
   }
 
   const statements = new Map<string, StatementSync>()

@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../../platform/database/index.ts'
 
-/** Beyond this many, callers are told to come back: a flood of made-up tokens must not pile up in memory. */
-const WAITING_MOST = 10_000
-const READ_AT_ONCE = 200
+/** Beyond this many, callers get 503: a flood of made-up tokens must not fill the memory. */
+const MAX_WAITING = 10_000
+const MAX_BATCH = 200
 
 interface Waiting<Name, Value> {
   readonly name: Name
@@ -12,37 +12,37 @@ interface Waiting<Name, Value> {
 }
 
 /**
- * Reads by name, of which at most one query is under way: what is asked for meanwhile goes into the next one together,
- * and the same name only once. So look-ups of unknown tokens are bounded in number, however many there are.
+ * Loads values by name with at most one query in flight. Requests that arrive during a query share the next one, and equal
+ * names are read once, so that lookups of unknown tokens cost a bounded number of queries.
  */
-export class Coalesced<Name, Value> {
+export class BatchLoader<Name, Value> {
   readonly #read: (names: Name[]) => Promise<Value[]>
   #waiting = new Map<string, Waiting<Name, Value>>()
-  #reading = false
+  #isReading = false
 
   constructor(read: (names: Name[]) => Promise<Value[]>) {
     this.#read = read
   }
 
-  get(id: string, name: Name): Promise<Value> {
-    const known = this.#waiting.get(id)
-    if (known) return known.promise
-    if (this.#waiting.size >= WAITING_MOST)
+  load(id: string, name: Name): Promise<Value> {
+    const waiting = this.#waiting.get(id)
+    if (waiting) return waiting.promise
+    if (this.#waiting.size >= MAX_WAITING)
       return Promise.reject(new StoreUnavailable('Too many look-ups are waiting for the store.'))
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#waiting.set(id, { name, promise, resolve, reject })
-    if (!this.#reading) void this.#drain()
+    if (!this.#isReading) void this.#drain()
     return promise
   }
 
   async #drain(): Promise<void> {
-    this.#reading = true
+    this.#isReading = true
     while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting.entries()].slice(0, READ_AT_ONCE)
+      const batch = [...this.#waiting.entries()].slice(0, MAX_BATCH)
       for (const [id] of batch) this.#waiting.delete(id)
       await this.#settle(batch.map(([, waiting]) => waiting))
     }
-    this.#reading = false
+    this.#isReading = false
   }
 
   async #settle(batch: readonly Waiting<Name, Value>[]): Promise<void> {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
-import { StoreClock } from './store-clock.ts'
+import { DatabaseClock } from './database-clock.ts'
 
 const START = Date.UTC(2026, 0, 15, 12)
 
 async function started(storeNow = START) {
   const machine = new TestClock(START)
-  const clock = new StoreClock(machine)
-  clock.follow(storeNow)
+  const clock = new DatabaseClock(machine)
+  clock.advanceTo(storeNow)
   return { machine, clock }
 }
 
@@ -27,21 +27,21 @@ describe("the store's time", () => {
 
   test('follows the store forward at once, and never back', async () => {
     const { machine, clock } = await started()
-    clock.follow(START + 10_000)
+    clock.advanceTo(START + 10_000)
     expect(clock.now()).toBe(START + 10_000)
-    clock.follow(START - 60_000)
+    clock.advanceTo(START - 60_000)
     await machine.advance(250)
     expect(clock.now()).toBe(START + 10_250)
   })
 
   test('has whole milliseconds, since the store takes nothing else', () => {
     let monotonic = 0.3
-    const clock = new StoreClock({
+    const clock = new DatabaseClock({
       now: () => START,
       monotonic: () => monotonic,
       sleep: async () => undefined,
     })
-    clock.follow(START)
+    clock.advanceTo(START)
     for (let i = 0; i < 100; i++) {
       monotonic += 0.37
       expect(Number.isInteger(clock.now())).toBe(true)
@@ -56,18 +56,18 @@ describe("the store's time", () => {
     fc.assert(
       fc.property(moves, (history) => {
         let [monotonic, store] = [0, START]
-        const clock = new StoreClock({
+        const clock = new DatabaseClock({
           now: () => 0,
           monotonic: () => monotonic,
           sleep: async () => undefined,
         })
-        clock.follow(store)
+        clock.advanceTo(store)
         let [last, latest] = [clock.now(), store]
         for (const { passes, jump } of history) {
           monotonic += passes
           store += passes + (jump ?? 0)
           latest = Math.max(latest + passes, store)
-          clock.follow(store)
+          clock.advanceTo(store)
           const now = clock.now()
           expect(now).toBeGreaterThanOrEqual(Math.max(last, store))
           expect(now).toBeLessThanOrEqual(latest)

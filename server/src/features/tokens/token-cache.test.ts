@@ -7,10 +7,11 @@ import { type Database, migrate } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { createApiKeyIn, findApiKey } from '../api-keys/index.ts'
 import { createProjectIn } from '../projects/index.ts'
-import { TokenIssuer } from './issue-tokens.ts'
-import { Memory } from './memory.ts'
+import { ChangeFeed } from './change-feed.ts'
+import { IssueBatcher } from './issue-batcher.ts'
 import { revokeToken } from './revoke-token.ts'
 import { mapKeyOf, newToken, type TokenName } from './token.ts'
+import { TokenCache } from './token-cache.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
 /** Beyond every real clock, so that the test's time is the store's on both engines. */
@@ -49,106 +50,112 @@ eachEngine((engine) => {
     const real = await engine.open({ clock })
     await migrate(real, { migrations: MIGRATIONS, program: '99.0.0' })
     const { db, hold } = slow(real)
-    const memory = new Memory({ db, clock, tokensKept: 100 })
-    await memory.look()
+    const cache = new TokenCache({ db, clock, maxTokens: 100 })
+    const feed = new ChangeFeed({ db, clock, cache })
+    await feed.pollChanges()
     const random = randomBytes
     const { row: key } = await real.transaction(async (tx) => {
       const project = await createProjectIn({ random }, tx, { name: 'Club', actor: ACTOR })
       return createApiKeyIn({ random }, tx, { projectId: project.id, name: 'key', actor: ACTOR })
     })
-    const issuer = new TokenIssuer({ db: real, now: () => START })
+    const issuer = new IssueBatcher({ db: real, now: () => START })
     async function issue(): Promise<TokenName & { mapKey: string }> {
-      const { project_id: projectId, id: keyId, version: keyVersion } = key
+      const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key
       const { accessToken, digest } = newToken(random, projectId, START)
-      await issuer.issue({ projectId, keyId, keyVersion, confirmed: undefined, digest, scope: 'vouchers' })
+      await issuer.issue({
+        projectId,
+        keyId,
+        keyVersion,
+        epoch,
+        keysVersion: undefined,
+        digest,
+        scope: 'vouchers',
+      })
       return { projectId, digest, mapKey: mapKeyOf(accessToken) }
     }
-    return { clock, real, memory, hold, key, issue }
+    return { clock, real, cache, feed, hold, key, issue }
   }
 
-  describe('memory', () => {
-    test('does not keep a token that was read before it was revoked and arrives after', async () => {
-      const { real, memory, hold, issue } = await prepared()
+  describe('the cache', () => {
+    test('does not keep a token that was read before it was revoked and arrives after that', async () => {
+      const { real, cache, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = memory.freshToken(token, token.mapKey)
+      const reading = cache.load(token, token.mapKey)
       await arrived
       expect(await revokeToken(real, token)).toBe(true)
-      memory.forgetToken(token.digest)
+      cache.markRevoked(token.digest)
       release()
       await reading
-      expect(memory.knownToken(token.mapKey)).toBeUndefined()
+      expect(cache.get(token.mapKey)).toBeUndefined()
     })
 
-    test('does not keep a token that was read before the latest look began and arrives after', async () => {
-      const { memory, hold, issue } = await prepared()
+    test('does not keep a token that was read before the latest poll began and arrives after it', async () => {
+      const { cache, feed, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = memory.freshToken(token, token.mapKey)
+      const reading = cache.load(token, token.mapKey)
       await arrived
-      const looking = memory.look()
+      const polling = feed.pollChanges()
       release()
-      await Promise.all([reading, looking])
-      expect(memory.knownToken(token.mapKey)).toBeUndefined()
-      await memory.freshToken(token, token.mapKey)
-      expect(memory.knownToken(token.mapKey)).toBeDefined()
+      await Promise.all([reading, polling])
+      expect(cache.get(token.mapKey)).toBeUndefined()
+      await cache.load(token, token.mapKey)
+      expect(cache.get(token.mapKey)).toBeDefined()
     })
 
-    test('never puts an older version of a key in the place of a newer one', async () => {
-      const { real, memory, key } = await prepared()
+    test('never replaces a version of a key by an older one', async () => {
+      const { real, cache, key } = await prepared()
       const older = (await findApiKey(real, key.project_id, key.id))!
-      memory.rememberKey({ ...older, version: older.version + 1, epoch: 2, state: 'blocked' })
-      memory.rememberKey(older)
-      expect(memory.knownKey(key.id)?.row).toMatchObject({ state: 'blocked', epoch: 2 })
+      cache.putKey({ ...older, version: older.version + 1, epoch: 2, state: 'blocked' })
+      cache.putKey(older)
+      expect(cache.getKey(key.id)?.row).toMatchObject({ state: 'blocked', epoch: 2 })
     })
 
-    test('vouches for nothing once its last look, or its own reading, is 30 s old', async () => {
-      const { clock, memory, issue, key } = await prepared()
+    test('does not answer from an entry 30 s after the last poll, or 30 s after it was read', async () => {
+      const { clock, cache, feed, issue, key } = await prepared()
       const token = await issue()
-      await memory.freshToken(token, token.mapKey)
-      await memory.freshKey(key.project_id, key.id)
-      const known = () => [
-        memory.knownToken(token.mapKey) !== undefined,
-        memory.knownKey(key.id) !== undefined,
-      ]
+      await cache.load(token, token.mapKey)
+      await cache.loadKey(key.project_id, key.id)
+      const known = () => [cache.get(token.mapKey) !== undefined, cache.getKey(key.id) !== undefined]
       await clock.advance(29_999)
       expect(known()).toEqual([true, true])
       await clock.advance(1)
       expect(known()).toEqual([false, false])
-      // A look confirms the keys that changed lately, and this one did; what it did not read, it does not confirm.
-      await memory.look()
+      // A poll confirms the keys that changed lately, and this one did; it does not confirm what it did not read.
+      await feed.pollChanges()
       expect(known()).toEqual([false, true])
     })
 
-    test('counts the age of a look from when it was sent, not from when it was answered', async () => {
-      const { clock, memory, hold, issue } = await prepared()
+    test('counts the age of a poll from when it was sent, not from when it was answered', async () => {
+      const { clock, cache, feed, hold, issue } = await prepared()
       const token = await issue()
       const { release } = hold()
-      const looking = memory.look()
+      const polling = feed.pollChanges()
       await clock.advance(20_000)
       release()
-      await looking
-      await memory.freshToken(token, token.mapKey)
+      await polling
+      await cache.load(token, token.mapKey)
       await clock.advance(9_999)
-      expect(memory.knownToken(token.mapKey)).toBeDefined()
+      expect(cache.get(token.mapKey)).toBeDefined()
       await clock.advance(1)
-      expect(memory.knownToken(token.mapKey)).toBeUndefined()
+      expect(cache.get(token.mapKey)).toBeUndefined()
     })
 
-    test('says that a token is revoked even when it may vouch for nothing else: nothing leads back', async () => {
-      const { clock, memory, issue } = await prepared()
+    test('calls a revoked token revoked even when its entry is too old for any other answer', async () => {
+      const { clock, cache, issue } = await prepared()
       const token = await issue()
-      await memory.freshToken(token, token.mapKey)
-      memory.forgetToken(token.digest)
+      await cache.load(token, token.mapKey)
+      cache.markRevoked(token.digest)
       await clock.advance(60_000)
-      expect(memory.knownToken(token.mapKey)?.revoked).toBe(true)
+      expect(cache.get(token.mapKey)?.revoked).toBe(true)
     })
 
-    test('whoever asks for a look while one is under way gets one that began after they asked', async () => {
-      const { real, memory, hold, key } = await prepared()
-      await memory.freshKey(key.project_id, key.id)
+    test('a caller that asks for a poll during another one gets a poll that began after the call', async () => {
+      const { real, cache, feed, hold, key } = await prepared()
+      await cache.loadKey(key.project_id, key.id)
       const { arrived, release } = hold()
-      const first = memory.look()
+      const first = feed.pollChanges()
       await arrived
       await real.transaction(async (tx) => {
         const changed = { version: 2, state: 'blocked' as const, changed_at: await tx.now() }
@@ -159,10 +166,10 @@ eachEngine((engine) => {
           .where('id', '=', key.id)
           .execute()
       })
-      const second = memory.look()
+      const second = feed.pollChanges()
       release()
       await Promise.all([first, second])
-      expect(memory.knownKey(key.id)?.row.state).toBe('blocked')
+      expect(cache.getKey(key.id)?.row.state).toBe('blocked')
     })
   })
 })

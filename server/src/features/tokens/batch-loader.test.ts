@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../platform/database/index.ts'
-import { Coalesced } from './coalesced.ts'
+import { BatchLoader } from './batch-loader.ts'
 
 /** A store whose answers wait until the test lets them go. */
 function slowStore() {
   const asked: string[][] = []
   const answers: { resolve(values: string[]): void; reject(error: Error): void }[] = []
-  const reads = new Coalesced<string, string>((names) => {
+  const reads = new BatchLoader<string, string>((names) => {
     asked.push(names)
     return new Promise((resolve, reject) => answers.push({ resolve, reject }))
   })
@@ -19,7 +19,7 @@ function slowStore() {
     answers.shift()!.reject(error)
     await turn()
   }
-  return { asked, reads, answer, fail, get: (name: string) => reads.get(name, name) }
+  return { asked, reads, answer, fail, get: (name: string) => reads.load(name, name) }
 }
 
 describe('reads that come together', () => {

@@ -1,0 +1,123 @@
+import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
+import { issueDespiteLocks, issueOnPostgres } from './issue-batch.postgres.ts'
+import { issueOnSqlite } from './issue-batch.sqlite.ts'
+import { batchOf, type IssueBatch, type IssueItem, type IssueOutcome } from './issue-batch.ts'
+
+/** Large enough to share the cost of a commit, small enough that a request does not wait long behind others. */
+const MAX_BATCH = 256
+const MAX_IN_FLIGHT = 2
+/** Enough to start a batch while another one is being committed. */
+const MIN_BATCH = 32
+/** A batch that takes longer may wait for a lock. More than the 25 ms after which later batches get another connection. */
+const MAX_BATCH_DELAY_MS = 30
+/** Beyond this many, callers get 503: requests must not fill the memory. */
+const MAX_WAITING = 10_000
+
+interface Waiting {
+  readonly item: IssueItem
+  resolve(outcome: IssueOutcome): void
+  reject(error: unknown): void
+}
+
+/**
+ * Group commit: requests that arrive while a batch is being committed form the next one. Two batches may be in flight, so
+ * that the store works on one while the other is built and answered. A small batch waits for the first one to end, since it
+ * costs the store nearly as much as a large one.
+ */
+export class IssueBatcher {
+  readonly #db: Database
+  readonly #now: () => number
+  #waiting: Waiting[] = []
+  /** By project: requests that wait for its lock, in one call at a time, beside the batches of other projects. */
+  readonly #waitingForLock = new Map<string, Waiting[]>()
+  #inFlight = 0
+  #delayTimer: NodeJS.Timeout | undefined
+
+  constructor(deps: { db: Database; now: () => number }) {
+    this.#db = deps.db
+    this.#now = deps.now
+  }
+
+  issue(item: IssueItem): Promise<IssueOutcome> {
+    const forLock = this.#waitingForLock.get(item.projectId)
+    if ((forLock ?? this.#waiting).length >= MAX_WAITING)
+      return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
+    return new Promise((resolve, reject) => {
+      if (forLock) return void forLock.push({ item, resolve, reject })
+      this.#waiting.push({ item, resolve, reject })
+      if (this.#waiting.length === MIN_BATCH) this.#start()
+      // One batch for everything that arrives in this turn of the event loop.
+      else if (this.#waiting.length === 1) setImmediate(() => this.#start())
+    })
+  }
+
+  #start(least = MIN_BATCH): void {
+    if (this.#inFlight === MAX_IN_FLIGHT || this.#waiting.length === 0) return
+    if (this.#inFlight > 0 && this.#waiting.length < least) return void this.#startLater()
+    clearTimeout(this.#delayTimer)
+    this.#delayTimer = undefined
+    const batch = this.#waiting.slice(0, MAX_BATCH)
+    this.#waiting = this.#waiting.slice(MAX_BATCH)
+    this.#inFlight++
+    void this.#run(batch)
+    this.#start()
+  }
+
+  #startLater(): void {
+    this.#delayTimer ??= setTimeout(() => {
+      this.#delayTimer = undefined
+      this.#start(1)
+    }, MAX_BATCH_DELAY_MS)
+  }
+
+  async #run(batch: readonly Waiting[]): Promise<void> {
+    try {
+      if (await this.#issue(batch, issueBatch)) return
+      for (const [id, waiting] of Map.groupBy(batch, ({ item }) => item.projectId))
+        this.#queueForLock(id, waiting)
+    } finally {
+      this.#inFlight--
+      this.#start()
+    }
+  }
+
+  /** Answers the requests; false if none is answered since a project is locked elsewhere. */
+  async #issue(batch: readonly Waiting[], issue: typeof issueBatch): Promise<boolean> {
+    try {
+      const items = batch.map(({ item }) => item)
+      const outcomes = await issue(this.#db, batchOf(items, this.#now()))
+      if (!outcomes) return false
+      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+    return true
+  }
+
+  #queueForLock(projectId: string, waiting: readonly Waiting[]): void {
+    const others = this.#waitingForLock.get(projectId)
+    if (others) return void others.push(...waiting)
+    this.#waitingForLock.set(projectId, [...waiting])
+    void this.#runQueueForLock(projectId)
+  }
+
+  async #runQueueForLock(projectId: string): Promise<void> {
+    const waiting = this.#waitingForLock.get(projectId)!
+    while (waiting.length > 0) await this.#issue(waiting.splice(0, MAX_BATCH), issueWaitingForLock)
+    this.#waitingForLock.delete(projectId)
+  }
+}
+
+type Outcomes = readonly IssueOutcome[]
+
+/** Undefined if a project of the batch is locked elsewhere, so that nothing was issued. */
+const issueBatch = async (db: Database, batch: IssueBatch): Promise<Outcomes | undefined> =>
+  db.engine === 'sqlite'
+    ? issueOnSqlite(db, batch)
+    : db.withConnection((connection) => issueOnPostgres(connection, batch), { shared: true })
+
+/** On a connection of its own, which waits for locks as long as any other statement. */
+const issueWaitingForLock = async (db: Database, batch: IssueBatch): Promise<Outcomes> =>
+  db.engine === 'sqlite'
+    ? issueOnSqlite(db, batch)
+    : db.withConnection((connection) => issueDespiteLocks(connection, batch))

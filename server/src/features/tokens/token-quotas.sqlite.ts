@@ -1,0 +1,155 @@
+import type { WriterContext } from '../../platform/database/index.ts'
+import { SECOND_MS, secondAfter } from './token.ts'
+
+type Prepare = WriterContext['prepare']
+
+/** How many tokens a project, or a key with a limit of its own, may still issue. */
+export interface Quota {
+  /** Of the project, then of the key if it is one's. */
+  readonly ids: readonly string[]
+  readonly limit: number | null
+  /** Negative if the limit was lowered. */
+  credits: number
+  /** When the next active token expires: no credit comes back earlier. Null if unknown. */
+  fullUntil: number | null
+}
+
+export interface KeyQuota extends Quota {
+  readonly project: Quota
+  readonly state: string
+  readonly epoch: number
+  readonly version: number
+}
+
+/** The time at which a batch is issued, and at which its tokens expire. No token expires later. */
+export interface IssueTime {
+  readonly now: number
+  readonly expiresAt: number
+}
+
+/** A key with its project, in one look-up and as a list (measured: 5.8 instead of 8.4 µs per token). */
+const FIND = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.full_until,
+  p.token_limit, p.credits, p.full_until
+  from api_keys k join projects p on p.id = k.project_id and p.deleted_at is null where k.project_id = ? and k.id = ?`
+type Limit = [limit: number | null, credits: number, fullUntil: number | null]
+type Found = [state: string, epoch: number, version: number, ...Limit, ...Limit]
+
+const ADD_TO_COUNT = `insert into token_counts (project_id, expires_at, key_id, epoch, n) values (?, ?, ?, ?, 1)
+  on conflict do update set n = n + 1`
+const SAVE_PROJECT = 'update projects set credits = ?, full_until = ? where id = ?'
+const SAVE_KEY = 'update api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
+
+/**
+ * Tokens that expire from one second to another. `token_counts` is ordered by time, so this looks up one second after the
+ * other, between the first and the last that are stored.
+ */
+const countText = (what: string, ofKey: string): string => `
+  with recursive seconds(at, last) as (
+    select at, last from (
+      select max(?1, (select min(expires_at) from token_counts)) as at,
+        min(?2, (select max(expires_at) from token_counts)) as last
+    ) where at <= last
+    union all select at + ${SECOND_MS}, last from seconds where at < last
+  )
+  select ${what} from seconds
+  cross join token_counts t on t.expires_at = seconds.at and t.project_id = ?3 ${ofKey} and t.n > 0
+  join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch`
+const countTexts = (ofKey: string) => ({
+  sum: countText('coalesce(sum(t.n), 0) as n, min(seconds.at) as first', ofKey),
+  next: `${countText('seconds.at as first', ofKey)} limit 1`,
+})
+const OF_PROJECT = countTexts('')
+const OF_KEY = countTexts('and t.key_id = ?4')
+
+const quotaOf = (ids: readonly string[], [limit, credits, fullUntil]: Limit): Quota => ({
+  ids,
+  limit,
+  credits,
+  fullUntil,
+})
+
+/** The quotas that one batch uses. */
+export class TokenQuotas {
+  readonly #prepare: Prepare
+  readonly #time: IssueTime
+  readonly #projects = new Map<string, Quota>()
+  readonly #keys = new Map<string, KeyQuota | undefined>()
+  readonly #changed = new Set<Quota>()
+
+  constructor(prepare: Prepare, time: IssueTime) {
+    this.#prepare = prepare
+    this.#time = time
+  }
+
+  find(projectId: string, keyId: string): KeyQuota | undefined {
+    const name = `${projectId} ${keyId}`
+    if (!this.#keys.has(name)) this.#keys.set(name, this.#read(projectId, keyId))
+    return this.#keys.get(name)
+  }
+
+  #read(projectId: string, keyId: string): KeyQuota | undefined {
+    const select = this.#prepare(FIND)
+    select.setReturnArrays(true)
+    const row = select.get(projectId, keyId) as never as Found | undefined
+    if (!row) return undefined
+    const [state, epoch, version, limit, credits, fullUntil, ...ofProject] = row
+    const project = this.#projects.get(projectId) ?? quotaOf([projectId], ofProject)
+    this.#projects.set(projectId, project)
+    return { ...quotaOf([projectId, keyId], [limit, credits, fullUntil]), project, state, epoch, version }
+  }
+
+  hasRemaining(quota: Quota): boolean {
+    const mayHaveExpired = quota.fullUntil === null || quota.fullUntil <= this.#time.now
+    if (quota.credits <= 0 && mayHaveExpired) this.#refill(quota)
+    return quota.credits > 0
+  }
+
+  /**
+   * Returns the credits of expired tokens. Since `fullUntil` was stored no token has expired before it, so usually only the
+   * seconds since then are read. Where that is not enough (tokens were revoked, say) all active tokens are counted.
+   *
+   * The new credits are saved if the quota is full, or else with the token that is issued: credits that were found by a
+   * clock that is ahead, and not used, must not outlast it.
+   */
+  #refill(quota: Quota): void {
+    const { now, expiresAt } = this.#time
+    if (quota.fullUntil !== null) {
+      quota.credits += this.#sum(quota, quota.fullUntil, now).n
+      if (quota.credits > 0) quota.fullUntil = this.#next(quota)
+    }
+    if (quota.credits > 0) return
+    const { n, first } = this.#sum(quota, secondAfter(now), expiresAt)
+    quota.credits = quota.limit! - n
+    quota.fullUntil = first
+    if (quota.credits <= 0) this.#changed.add(quota)
+  }
+
+  #sum({ ids }: Quota, from: number, to: number): { n: number; first: number | null } {
+    const { sum } = ids.length === 1 ? OF_PROJECT : OF_KEY
+    return this.#prepare(sum).get(from, to, ...ids) as never
+  }
+
+  #next({ ids }: Quota): number | null {
+    const { next } = ids.length === 1 ? OF_PROJECT : OF_KEY
+    const { now, expiresAt } = this.#time
+    const found = this.#prepare(next).get(secondAfter(now), expiresAt, ...ids) as
+      | { first: number }
+      | undefined
+    return found?.first ?? null
+  }
+
+  /** Takes a credit for a token, and counts the token. */
+  take(key: KeyQuota): void {
+    for (const quota of [key, key.project]) {
+      if (quota.limit === null) continue
+      quota.credits--
+      this.#changed.add(quota)
+    }
+    this.#prepare(ADD_TO_COUNT).run(key.ids[0]!, this.#time.expiresAt, key.ids[1]!, key.epoch)
+  }
+
+  save(): void {
+    for (const { ids, credits, fullUntil } of this.#changed)
+      this.#prepare(ids.length === 1 ? SAVE_PROJECT : SAVE_KEY).run(credits, fullUntil, ...ids)
+  }
+}

@@ -1,0 +1,58 @@
+import type { CachedKey } from './cached-key.ts'
+import { mapKeyOf, nameOfToken } from './token.ts'
+import type { CachedToken, TokenCache } from './token-cache.ts'
+
+/** An inactive verdict carries the reason for the refusal record only: callers get the same bytes in every case. */
+export type Verdict =
+  | {
+      readonly active: false
+      readonly step: 'bearer_malformed' | 'bearer_inactive'
+      readonly keyId?: string
+      readonly projectId?: string
+    }
+  | { readonly active: true; readonly token: CachedToken; readonly key: CachedKey; readonly now: number }
+
+const MALFORMED: Verdict = { active: false, step: 'bearer_malformed' }
+const UNKNOWN: Verdict = { active: false, step: 'bearer_inactive' }
+
+/** The verdict if the cache can give it: reads nothing and writes nothing. */
+export function tryVerifyToken(
+  cache: TokenCache,
+  accessToken: string,
+  inProject?: string,
+): Verdict | undefined {
+  const token = cache.get(mapKeyOf(accessToken))
+  if (!token) return undefined
+  if (inProject !== undefined && token.projectId !== inProject) return UNKNOWN
+  const key = cache.getKey(token.keyId, token.epoch)
+  return key && evaluate(cache, token, key)
+}
+
+/**
+ * The verdict, from the database where necessary. A token is active if it is well-formed, on record, not revoked, not expired
+ * and of its key's present epoch. A malformed token, or one of another project than the caller's, costs no query. Throws
+ * StoreUnavailable if the database does not answer.
+ */
+export async function verifyToken(
+  cache: TokenCache,
+  accessToken: string,
+  inProject?: string,
+): Promise<Verdict> {
+  const name = nameOfToken(accessToken)
+  if (name === null) return MALFORMED
+  if (inProject !== undefined && name.projectId !== inProject) return UNKNOWN
+  const mapKey = mapKeyOf(accessToken)
+  const token = cache.get(mapKey) ?? (await cache.load(name, mapKey))
+  if (!token) return UNKNOWN
+  const key = cache.getKey(token.keyId, token.epoch) ?? (await cache.loadKey(name.projectId, token.keyId))
+  return evaluate(cache, token, key)
+}
+
+function evaluate(cache: TokenCache, token: CachedToken, key: CachedKey | undefined): Verdict {
+  const now = cache.databaseClock.now()
+  const isActive =
+    !token.revoked && now < token.expiresAt && key?.row.state === 'active' && key.row.epoch === token.epoch
+  return isActive
+    ? { active: true, token, key, now }
+    : { active: false, step: 'bearer_inactive', keyId: token.keyId, projectId: token.projectId }
+}
