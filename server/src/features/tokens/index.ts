@@ -18,8 +18,7 @@ export {
   countAllActiveTokens,
   findTokens,
   TOKENS_REVOKED,
-  type TokenRow,
 } from './token.store.ts'
-export { nameOfToken } from './token.ts'
+export { nameOfToken, type TokenRow } from './token.ts'
 export { TokenCache } from './token-cache.ts'
 export { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'

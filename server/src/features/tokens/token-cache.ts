@@ -5,8 +5,8 @@ import { type ApiKeyRow, findApiKey, findApiKeyByAppId } from '../api-keys/index
 import { BatchLoader } from './batch-loader.ts'
 import { type CachedKey, cachedKey } from './cached-key.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { findTokens, type TokenRow } from './token.store.ts'
-import { mapKeyOfDigest, type TokenName } from './token.ts'
+import { findTokens } from './token.store.ts'
+import { mapKeyOfDigest, type TokenName, type TokenRow } from './token.ts'
 
 /** Maximum age of a cached verdict: half of the minute within which a blocked key must stop working everywhere. */
 const MAX_STALENESS_MS = 30_000

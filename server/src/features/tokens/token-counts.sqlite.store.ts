@@ -1,7 +1,6 @@
 import { type Expression, sql } from 'kysely'
 import type { SqliteDatabase, Transaction } from '../../platform/database/index.ts'
-import type { TokenRow } from './token.store.ts'
-import { SECOND_MS, secondAfter } from './token.ts'
+import { SECOND_MS, secondAfter, type TokenRow } from './token.ts'
 
 /**
  * On SQLite tokens are stored in the order of issuing, so that a batch writes few pages. `token_counts` says how many of a

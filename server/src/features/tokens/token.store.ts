@@ -8,7 +8,7 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS, type TokenName } from './token.ts'
+import { LIFETIME_MS, type TokenName, type TokenRow } from './token.ts'
 import {
   countOnSqlite,
   deleteOldSeconds,
@@ -16,16 +16,6 @@ import {
   type TokenCount,
   uncountTokens,
 } from './token-counts.sqlite.store.ts'
-
-export interface TokenRow {
-  project_id: string
-  digest: Uint8Array
-  key_id: string
-  epoch: number
-  scope: string
-  expires_at: number
-  revoked_at: number | null
-}
 
 export interface TokenTables extends ApiKeyTables {
   tokens: TokenRow

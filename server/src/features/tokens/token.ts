@@ -91,3 +91,13 @@ export function digestRange(tokenId: string): { from: Buffer; to: Buffer } | nul
   last.write(hex, 'hex')
   return { from: first, to: last }
 }
+
+export interface TokenRow {
+  project_id: string
+  digest: Uint8Array
+  key_id: string
+  epoch: number
+  scope: string
+  expires_at: number
+  revoked_at: number | null
+}
