@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { notFound } from '../contract/problem.ts'
-import { type App, escapeHtml, type ReferenceDeps, sendPage } from '../platform/http/index.ts'
+import type { App } from '../platform/http/index.ts'
+import type { ReferenceDeps } from './docs.routes.ts'
+import { escapeHtml, sendPage } from './docs-pages.ts'
 
 /** The guides in `docs/guides`, in the order in which they are listed. */
 export const GUIDES = [

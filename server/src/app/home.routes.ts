@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type App, linkList, sendPage } from '../platform/http/index.ts'
+import type { App } from '../platform/http/index.ts'
+import { linkList, sendPage } from './docs-pages.ts'
 import { GUIDES } from './guide.routes.ts'
 
 export interface HomeDeps {

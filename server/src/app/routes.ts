@@ -8,8 +8,9 @@ import { projectRoutes } from '../features/projects/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { destinationRoutes } from '../features/webhooks/index.ts'
-import { type App, addErrorPages, addReference, type ReferenceDeps } from '../platform/http/index.ts'
+import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { errorPageRoutes, type ReferenceDeps, referenceRoutes } from './docs.routes.ts'
 import { guideRoutes } from './guide.routes.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { type HomeDeps, homeRoutes } from './home.routes.ts'
@@ -46,14 +47,14 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   publicationRoutes(app, deps)
   eventSchemaRoutes(app, deps)
   healthRoutes(app, deps)
-  addErrorPages(app)
+  errorPageRoutes(app)
   homeRoutes(app, deps)
 }
 
 /** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
 export function addManagementRoutes(app: App, deps: RouteDeps): void {
   metricsRoute(app, deps)
-  addReference(app, deps)
+  referenceRoutes(app, deps)
   guideRoutes(app, deps)
   operatorRoutes(app, deps)
   projectRoutes(app, deps)
