@@ -8,11 +8,26 @@ interface Description {
   readonly label: string
   readonly file: string
   readonly store: StoreKind
+  readonly settings?: Readonly<Record<string, string>>
 }
+
+const WITHOUT_FAST_PATH = { JETON_FAST_PATH: 'off' }
 
 export const SUBJECTS = {
   'jeton-sqlite': { label: 'Jeton on SQLite', file: 'jeton.ts', store: 'sqlite' },
   'jeton-postgres': { label: 'Jeton on PostgreSQL', file: 'jeton.ts', store: 'postgres' },
+  'jeton-sqlite-fastify': {
+    label: 'Jeton on SQLite, no fast path',
+    file: 'jeton.ts',
+    store: 'sqlite',
+    settings: WITHOUT_FAST_PATH,
+  },
+  'jeton-postgres-fastify': {
+    label: 'Jeton on PostgreSQL, no fast path',
+    file: 'jeton.ts',
+    store: 'postgres',
+    settings: WITHOUT_FAST_PATH,
+  },
   'bare-fastify': { label: 'bare Fastify route', file: 'bare-fastify.ts', store: 'none' },
   'bare-http': { label: 'bare node:http', file: 'bare-http.ts', store: 'none' },
   'oidc-provider-memory': { label: 'oidc-provider in memory', file: 'oidc-provider.ts', store: 'none' },
@@ -65,12 +80,15 @@ export async function withSubject<T>(
   options: Options,
   work: (subject: Subject, task: SubjectTask) => Promise<T>,
 ): Promise<T> {
-  const { file, store: kind } = SUBJECTS[name]
+  const { file, store: kind, settings }: Description = SUBJECTS[name]
   const store = await stores.fresh(kind)
   try {
     const task = await taskFor(name, store, options)
     await options.fill?.(store, task.clients as readonly JetonClient[])
-    const subject = await startSubject(file, { ...task, env: { ...task.env, ...options.settings } })
+    const subject = await startSubject(file, {
+      ...task,
+      env: { ...task.env, ...settings, ...options.settings },
+    })
     try {
       return await work(subject, task)
     } finally {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type App, linkList, sendPage } from '../platform/http/index.ts'
+import type { App } from '../platform/http/index.ts'
+import { linkList, sendPage } from './docs/page.ts'
 
 export interface HomeDeps {
   /** Whether a browser can open the reference, the guides and the metrics on this listener, without a credential. */

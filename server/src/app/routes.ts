@@ -9,9 +9,10 @@ import { publicationRoutes } from '../features/publications/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { destinationRoutes } from '../features/webhooks/index.ts'
-import { type App, addErrorPages, addReference, type ReferenceDeps } from '../platform/http/index.ts'
+import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { docsRoutes } from './docs/docs.routes.ts'
+import { errorPageRoutes, type ReferenceDeps, referenceRoutes } from './docs/reference.routes.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { type HomeDeps, homeRoutes } from './home.routes.ts'
 import { loyaltyRoutes } from './loyalty.ts'
@@ -47,14 +48,14 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   publicationRoutes(app, deps)
   eventSchemaRoutes(app, deps)
   healthRoutes(app, deps)
-  addErrorPages(app)
+  errorPageRoutes(app)
   homeRoutes(app, deps)
 }
 
 /** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
 export function addManagementRoutes(app: App, deps: RouteDeps): void {
   metricsRoute(app, deps)
-  addReference(app, deps)
+  referenceRoutes(app, deps)
   docsRoutes(app, deps)
   operatorRoutes(app, deps)
   projectRoutes(app, deps)

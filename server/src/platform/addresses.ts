@@ -76,6 +76,16 @@ export function addressMatcher(entries: readonly string[]): (plain: string) => b
   }
 }
 
+/** A single host owns a whole /64, so IPv6 clients are counted by their network. */
+export function addressGroup(ip: string | null): string {
+  if (ip === null || isIP(ip) !== 6) return ip ?? 'unknown'
+  const [head = '', tail = ''] = ip.split('::')
+  const heads = head === '' ? [] : head.split(':')
+  const tails = tail === '' ? [] : tail.split(':')
+  const zeros = ip.includes('::') ? new Array(8 - heads.length - tails.length).fill('0') : []
+  return `${[...heads, ...zeros, ...tails].slice(0, 4).join(':')}::/64`
+}
+
 const isLoopback = addressMatcher(['127.0.0.0/8', '::1'])
 
 /** Whether a listening address can be reached from this machine only. */

@@ -55,11 +55,18 @@ describe('every route', () => {
       '/.well-known/oauth-authorization-server',
       '/docs',
       '/docs/',
+      '/docs/:page',
+      '/docs/:section/:page',
+      '/docs/api',
+      '/docs/api/',
+      '/docs/diagrams/:name',
       '/docs/errors',
       '/docs/errors/',
       '/docs/errors/:key',
-      '/docs/guides/:name',
       '/docs/reference.js',
+      '/docs/search.js',
+      '/docs/search.json',
+      '/docs/style.css',
       '/events',
       '/events/:file',
       '/favicon.ico',
@@ -107,10 +114,17 @@ describe('every route', () => {
       '/',
       '/favicon.ico',
       '/openapi.json',
+      '/docs/api',
+      '/docs/api/',
+      '/docs/reference.js',
       '/docs',
       '/docs/',
-      '/docs/reference.js',
-      '/docs/guides/:name',
+      '/docs/style.css',
+      '/docs/search.js',
+      '/docs/search.json',
+      '/docs/diagrams/:name',
+      '/docs/:page',
+      '/docs/:section/:page',
     ])
   })
 })
@@ -339,7 +353,7 @@ eachEngine((engine) => {
       expect(valuesOf('jeton_tokens_refused_total', { reason: 'invalid_scope' })).toEqual([1])
       expect(valuesOf('jeton_tokens_cached')).toEqual([1])
       for (const name of [
-        'jeton_last_look_age_seconds',
+        'jeton_key_state_age_seconds',
         'process_start_time_seconds',
         'process_resident_memory_bytes',
       ])
@@ -411,7 +425,7 @@ eachEngine((engine) => {
       ]
       for (const { status, body, headers } of answers)
         expect([status, body.key, headers.get('retry-after')]).toEqual([503, 'temporarily_unavailable', '5'])
-      expect((await send(`${service.url}/metrics`)).text).toMatch(/^jeton_last_look_age_seconds 30$/m)
+      expect((await send(`${service.url}/metrics`)).text).toMatch(/^jeton_key_state_age_seconds 30$/m)
     })
 
     test('is not ready from the moment that it is told to stop, while it still answers', async () => {

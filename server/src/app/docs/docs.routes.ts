@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { notFound } from '../../contract/problem.ts'
-import type { App, ReferenceDeps } from '../../platform/http/index.ts'
+import type { App } from '../../platform/http/index.ts'
 import { indexBody, layout, SCRIPT, STYLE } from './layout.ts'
 import { findPage, PAGES, readDiagram, readPage } from './pages.ts'
+import type { ReferenceDeps } from './reference.routes.ts'
 import { renderMarkdown, type SearchEntry, searchEntries } from './render-markdown.ts'
 
 /** Everything comes from this server, so the pages work without internet. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../platform/http/index.ts'
+import { escapeHtml } from './page.ts'
 import { SECTIONS } from './pages.ts'
 
 export const STYLE = `

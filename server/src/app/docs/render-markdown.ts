@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked'
-import { escapeHtml } from '../../platform/http/index.ts'
+import { escapeHtml } from './page.ts'
 import { findPage } from './pages.ts'
 
 /** As GitHub makes them, so that one link works there and here. */

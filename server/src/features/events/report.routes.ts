@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { TIME } from '../../contract/times.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { type App, nullable, TIME, timeOf } from '../../platform/http/index.ts'
+import { type App, nullable, timeOf } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { type Report, reportRedemption } from './report-redemption.ts'
 import { storedData } from './reward-redemption-completed.ts'

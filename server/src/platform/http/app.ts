@@ -1,27 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type {} from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type {
-  FastifyBaseLogger,
-  FastifyContextConfig,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
 import type { ClientAddress } from './client-address.ts'
 
+declare const plain: FastifyInstance
 /** Fastify with TypeBox: the schema of a route is its validation, its types and its documentation. */
-export type App = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
+export type App = ReturnType<typeof plain.withTypeProvider<TypeBoxTypeProvider>>
 
 /**
  * Who may call a route: `public` everyone, `operator` management credentials, `scope` a bearer token or key pair that
@@ -33,10 +19,7 @@ export type Access = 'public' | 'operator' | 'scope' | 'handler'
 /** Sets the caller on the request, or throws the Problem that refuses it. Returns no promise if the cache can decide. */
 export type Guard<T = undefined> = (request: FastifyRequest, required: T) => void | Promise<void>
 
-export interface Guards {
-  readonly operator: Guard
-  readonly scope: Guard<Scope>
-}
+export type Guards = { readonly operator: Guard; readonly scope: Guard<Scope> }
 
 /** Who makes a change, for the audit log. */
 export interface Actor {
@@ -55,7 +38,7 @@ export interface RawRequest {
   readonly rawHeaders: readonly string[]
   readonly httpVersionMinor: number
   /** Whether the whole request has arrived. */
-  readonly complete?: boolean
+  readonly complete: boolean
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -65,10 +48,7 @@ export type ApiRequest = Pick<FastifyRequest, 'headers' | 'caller' | 'body' | 'l
 }
 
 /** A response with status 200 and ASCII text. Headers are names and values in turn. */
-export interface ApiResponse {
-  readonly headers: readonly string[]
-  readonly text: string
-}
+export type ApiResponse = { readonly headers: readonly string[]; readonly text: string }
 
 /** Returns the response with status 200 or throws. Returns no promise if the response is ready. */
 export type FastHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IsOptional } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import type { App } from './app.ts'
-import { FORM, invalidPayload, wrongMediaType } from './errors.ts'
+import { FORM, invalidPayload, sentTwice, wrongMediaType } from './errors.ts'
 import { explainValidation } from './validation-messages.ts'
 
 export const JSON_LIMIT_BYTES = 1024 * 1024
@@ -14,38 +14,23 @@ function decodeUtf8(body: Buffer): string {
   return body.toString()
 }
 
-/**
- * Text without a match holds nothing that the two stores keep differently (NUL, lone surrogates) and no name that
- * JavaScript treats specially.
- */
+/** Text without a match has no NUL, lone surrogate (the stores keep them differently) or name that JavaScript treats specially. */
 const SUSPICIOUS = /\\u(00|d[89a-f])|__proto__/i
 /** Far deeper than any body of the API, and no deeper than common receivers of events parse. */
 const MAX_DEPTH = 64
 
 /** Counts brackets outside of strings. Before the parser and without recursion: a deep body would exhaust the stack. */
 function refuseDeep(text: string): void {
-  let depth = 0
+  let [depth, isString] = [0, false]
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
-    if (c === 0x22) i = endOfString(text, i)
+    if (c === 0x22) isString = !isString
+    else if (isString) i += c === 0x5c ? 1 : 0
     else if (c === 0x7b || c === 0x5b) depth++
     else if (c === 0x7d || c === 0x5d) depth--
     if (depth > MAX_DEPTH)
       throw invalidPayload('The body is nested too deeply.', `Send at most ${MAX_DEPTH} levels.`)
   }
-}
-
-/** The position of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0
-  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++
-  return backslashes % 2 === 1
 }
 
 function refuseUnstorable(value: unknown): void {
@@ -112,10 +97,10 @@ export function parseForm(body: Buffer): Form {
     if (value.includes('\0') || name.includes('\0'))
       throw invalidPayload('The form has a null character.', 'Remove it.')
     if (form.has(name))
-      throw new Problem('duplicate_parameter', {
-        message: `${JSON.stringify(name.slice(0, 40))} was sent more than once.`,
-        details: 'Send every field once.',
-      })
+      throw sentTwice(
+        `${JSON.stringify(name.slice(0, 40))} was sent more than once.`,
+        'Send every field once.',
+      )
     form.set(name, value)
   }
   return form
@@ -144,15 +129,16 @@ export function addBodyParsers(app: App): void {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
+const MISSING_BODY = {
+  message: 'The body is missing.',
+  details: 'Send JSON; the API reference at /docs shows every field.',
+}
+
 /** Treats a missing body as an empty one if nothing is required, or if the validator can name the missing field. */
 export function requireBody(schema: object): Hook {
   const mayBeEmpty = IsOptional(schema) || 'required' in schema
   return (request, _, done) => {
-    if (request.body === undefined && !mayBeEmpty)
-      throw new Problem('missing_parameters', {
-        message: 'The body is missing.',
-        details: 'Send JSON; the API reference at /docs shows every field.',
-      })
+    if (request.body === undefined && !mayBeEmpty) throw new Problem('missing_parameters', MISSING_BODY)
     if (request.body === undefined) request.body = {}
     done()
   }

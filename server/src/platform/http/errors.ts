@@ -1,32 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyError } from 'fastify'
+import type { FastifyContextConfig, FastifyError, FastifyRequest } from 'fastify'
 import { withoutCredentials } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
-import type { ClientAddress } from './client-address.ts'
 import { explainValidation } from './validation-messages.ts'
 
 export const FORM = 'application/x-www-form-urlencoded'
-const NOT_FOUND_HELP = 'The API reference at /docs lists every path.'
 
 /** The part of a request that its error response depends on. */
-export interface ErrorContext {
-  readonly id: string
-  readonly method: string
-  readonly url: string
-  readonly headers: IncomingHttpHeaders
-  readonly caller: ClientAddress
-  /** Why the response is 503, for the log. */
-  reason: string | undefined
-  /** `complete` says whether the whole request has arrived. */
-  readonly raw: { readonly complete?: boolean }
+export type ErrorContext = Pick<FastifyRequest, 'id' | 'method' | 'url' | 'headers' | 'caller' | 'reason'> & {
+  readonly raw: { readonly complete: boolean }
 }
 
 /** The part of a route's configuration that its error responses depend on. */
-export interface ErrorFormat {
-  readonly oauth?: boolean
-  readonly refusalInHeader?: boolean
-}
+export type ErrorFormat = Pick<FastifyContextConfig, 'oauth' | 'refusalInHeader'>
 
 export interface ErrorResponse {
   readonly status: number
@@ -37,8 +23,11 @@ export interface ErrorResponse {
 export const invalidPayload = (message: string, details: string): Problem =>
   new Problem('invalid_payload', { message, details })
 
+export const sentTwice = (message: string, details: string): Problem =>
+  new Problem('duplicate_parameter', { message, details })
+
 export const pathNotFound = (message: string): Problem =>
-  new Problem('not_found', { message, details: NOT_FOUND_HELP })
+  new Problem('not_found', { message, details: 'The API reference at /docs lists every path.' })
 
 export const wrongMediaType = (oauth: boolean): Problem =>
   new Problem('unsupported_media_type', {
@@ -48,14 +37,10 @@ export const wrongMediaType = (oauth: boolean): Problem =>
       : 'Content-Type: application/json',
   })
 
-export const unavailable = (
-  message = 'Jeton cannot confirm the state of keys and does not guess.',
-): Problem =>
-  new Problem('temporarily_unavailable', {
-    message,
-    details: 'Try again in 5 s.',
-    headers: { 'retry-after': '5' },
-  })
+export function unavailable(message = 'Jeton cannot confirm the state of keys and does not guess.'): Problem {
+  const [details, headers] = ['Try again in 5 s.', { 'retry-after': '5' }]
+  return new Problem('temporarily_unavailable', { message, details, headers })
+}
 
 export const bug = (): Problem =>
   new Problem('internal_error', {

@@ -6,19 +6,17 @@ import type { Log } from '../log.ts'
 import type { Histogram, Metrics } from '../metrics.ts'
 import type { ApiResponse, FastHandler, Guards, RawRequest, RouteRule } from './app.ts'
 import type { ClientAddress } from './client-address.ts'
-import { invalidPayload } from './errors.ts'
+import { invalidPayload, sentTwice } from './errors.ts'
 
 export interface HookDeps {
   readonly log: Log
   readonly metrics: Metrics
-  /** The level of the access log; people at a terminal want to see it. */
   readonly requestLogLevel: 'info' | 'debug'
   /** Addresses that may reach the management routes; empty is everyone. */
   readonly managementAllow: readonly string[]
   readonly guards: Guards
 }
 
-/** Without the query. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
@@ -51,16 +49,11 @@ function refuseRepeated({ rawHeaders }: RawRequest): void {
     // The length first: this runs for every request.
     if (sent.length !== 12 && sent.length !== 13) continue
     const bit = 1 << (SENT_ONCE.indexOf(sent.toLowerCase()) + 1)
-    if (bit > 1 && (seen & bit) !== 0) throw repeated(sent)
+    if (bit > 1 && (seen & bit) !== 0)
+      throw sentTwice(`The header ${sent} was sent more than once.`, 'Send it once.')
     seen |= bit
   }
 }
-
-const repeated = (name: string): Problem =>
-  new Problem('duplicate_parameter', {
-    message: `The header ${name} was sent more than once.`,
-    details: 'Send it once.',
-  })
 
 /** The query parser takes an invalid escape for text; a filter would then silently find nothing. */
 function refuseBadEscapes(url: string): void {
@@ -87,10 +80,8 @@ export const fastifyHandler = (handle: FastHandler) => (request: FastifyRequest,
 
 export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => ClientAddress) {
   const isManager = addressMatcher(deps.managementAllow)
-  const durations = deps.metrics.histogram(
-    'jeton_http_request_duration_seconds',
-    'Answers by method, route and status.',
-  )
+  const name = 'jeton_http_request_duration_seconds'
+  const durations = deps.metrics.histogram(name, 'Answers by method, route and status.')
 
   function refuseUnlisted({ caller: { plain } }: FastifyRequest): void {
     if (plain !== null && isManager(plain)) return

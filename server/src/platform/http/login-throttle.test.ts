@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { Problem } from '../../contract/problem.ts'
-import { normalizeIp } from '../addresses.ts'
-import { addressGroup, LoginThrottle } from './login-throttle.ts'
+import { addressGroup, normalizeIp } from '../addresses.ts'
+import { LoginThrottle } from './login-throttle.ts'
 
 const wrong = new Problem('unauthorized', { message: 'wrong', refusal: { step: 'secret_wrong' } })
 

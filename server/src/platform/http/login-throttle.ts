@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { Problem, type Refusal } from '../../contract/problem.ts'
+import { addressGroup } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { ownText } from '../own-text.ts'
 
@@ -10,16 +10,6 @@ const MAX_PER_ADDRESS = 200
 const WINDOW_MS = 60_000
 /** Bounds the memory. The oldest windows go first; they would have ended first. */
 const MAX_WINDOWS = 20_000
-
-/** A single host owns a whole /64, so IPv6 clients are counted by their network. */
-export function addressGroup(ip: string | null): string {
-  if (ip === null || isIP(ip) !== 6) return ip ?? 'unknown'
-  const [head = '', tail = ''] = ip.split('::')
-  const heads = head === '' ? [] : head.split(':')
-  const tails = tail === '' ? [] : tail.split(':')
-  const zeros = ip.includes('::') ? new Array(8 - heads.length - tails.length).fill('0') : []
-  return `${[...heads, ...zeros, ...tails].slice(0, 4).join(':')}::/64`
-}
 
 /**
  * Counts wrong credentials in fixed windows of a minute. Credentials are verified first and a right one is always

@@ -1,23 +1,15 @@
 import type { Socket } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
-import { errorBody } from './errors.ts'
+import { errorBody, invalidPayload } from './errors.ts'
 import { newRequestId } from './request-id.ts'
 
+const TOO_LARGE = { message: 'The headers are larger than 16 KB.', details: 'Send fewer or shorter headers.' }
+const TOO_LATE = { message: 'The request did not arrive in time.', details: 'Send it again, faster.' }
+
 function problemOf(code: string | undefined): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new Problem('headers_too_large', {
-      message: 'The headers are larger than 16 KB.',
-      details: 'Send fewer or shorter headers.',
-    })
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new Problem('request_timeout', {
-      message: 'The request did not arrive in time.',
-      details: 'Send it again, faster.',
-    })
-  return new Problem('invalid_payload', {
-    message: 'This is not a valid HTTP request.',
-    details: 'Check method, headers and line ends.',
-  })
+  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers_too_large', TOO_LARGE)
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request_timeout', TOO_LATE)
+  return invalidPayload('This is not a valid HTTP request.', 'Check method, headers and line ends.')
 }
 
 /** Answers a request that Node could not parse, straight on the socket, with the same body as every other error. */

@@ -1,8 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Problem } from '../../contract/problem.ts'
-import { DAY_OR_TIME, timeOf } from './schema-fields.ts'
+import { DAY_OR_TIME } from '../../contract/times.ts'
+import { invalidPayload } from './errors.ts'
+import { timeOf } from './schema-fields.ts'
 
-export const DEFAULT_LIMIT = 10
+const DEFAULT_LIMIT = 10
 
 /** `limit` and `page`, for lists that stay short in practice. */
 export const PageQuery = {
@@ -15,7 +16,6 @@ export const PageQuery = {
 /** A point in time. `x-moment` tells the command line that it may also be `6h`. */
 export const moment = (description: string) => Type.String({ ...DAY_OR_TIME, 'x-moment': true, description })
 
-/** Time and id of the last entry of a page. */
 const CURSOR = /^(\d{1,15})\.([\w-]{1,80})$/
 
 /** For lists that grow without bound: a cursor stays valid while entries are added, and every page costs the same. */
@@ -32,8 +32,7 @@ export const CursorQuery = {
   to: Type.Optional(moment('Latest time, not included.')),
 }
 
-type Query = Static<ReturnType<typeof cursorSchema>>
-const cursorSchema = () => Type.Object(CursorQuery)
+type Query = { [name in keyof typeof CursorQuery]?: Static<(typeof CursorQuery)[name]> }
 
 interface Position {
   readonly at: number
@@ -62,12 +61,11 @@ const encodeCursor = ({ at, id }: Position): string => `${at}.${id}`
 
 function decodeCursor(text: string): Position {
   const [, at, id] = CURSOR.exec(text) ?? []
-  if (at === undefined || id === undefined)
-    throw new Problem('invalid_payload', {
-      message: 'cursor is not one that a list gave out.',
-      details: 'Use next_cursor of the page before, unchanged.',
-    })
-  return { at: Number(at), id }
+  if (at !== undefined && id !== undefined) return { at: Number(at), id }
+  throw invalidPayload(
+    'cursor is not one that a list gave out.',
+    'Use next_cursor of the page before, unchanged.',
+  )
 }
 
 /** The rows of a page. One row more than `limit` says that there is a next page. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { MAX_REQUESTS_IN_FLIGHT, PipelineLimit, takeConnectionListener } from './pipelining.ts'
+import { limitPipelining, MAX_REQUESTS_IN_FLIGHT, pipelineOf, takeConnectionListener } from './pipelining.ts'
 
 let server: Server
 /** Answers a request; replaced by tests that answer later. */
@@ -17,18 +17,17 @@ const clients: Socket[] = []
 beforeEach(async () => {
   ;[inFlight, most, broken] = [0, 0, 0]
   handle = async (request, response) => response.end(`${request.url} ${await text(request)}|`)
-  const limit = new PipelineLimit()
   server = createServer((request, response) => {
-    limit.begin(request, response)
+    pipelineOf(request.socket)?.begin(request, response)
     most = Math.max(most, ++inFlight)
     response.once('close', () => inFlight--)
     handle(request, response)
   })
   server.on('clientError', (_, socket) => {
     broken++
-    if (limit.fail(socket as Socket)) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+    if (pipelineOf(socket as Socket)?.fail()) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
   })
-  limit.attachTo(server)
+  limitPipelining(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
 })
 afterEach(() => {

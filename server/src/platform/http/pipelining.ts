@@ -13,34 +13,26 @@ export function takeConnectionListener(server: Server): (socket: Socket) => void
   return listeners[0]!.bind(server)
 }
 
-/**
- * Stops reading from a connection while `MAX_REQUESTS_IN_FLIGHT` of its requests are unanswered or their responses unread.
- * Node has a limit by bytes, but it parses everything that one read returns: 64 KB are 1,700 short requests.
- */
-export class PipelineLimit {
-  readonly #connections = new WeakMap<Socket, PipelinedConnection>()
+const connections = new WeakMap<Socket, PipelinedConnection>()
 
-  attachTo(server: Server): void {
-    const connect = takeConnectionListener(server)
-    server.on('connection', (socket) => {
-      connect(socket)
-      this.#connections.set(socket, new PipelinedConnection(socket))
-    })
-  }
+/** The state of a connection, once it is Node's. */
+export const pipelineOf = (socket: Socket): PipelinedConnection | undefined => connections.get(socket)
 
-  /** Call it for every request. */
-  begin(request: IncomingMessage, response: ServerResponse): void {
-    this.#connections.get(request.socket)?.begin(request, response)
-  }
-
-  /** Stops reading after a malformed request. Returns whether to answer it; if not, its connection is closed. */
-  fail(socket: Socket): boolean {
-    return this.#connections.get(socket)?.fail() ?? true
-  }
+/** Limits the requests in flight on every connection. The listener for requests must call `begin`. */
+export function limitPipelining(server: Server): void {
+  const connect = takeConnectionListener(server)
+  server.on('connection', (socket) => {
+    connect(socket)
+    connections.set(socket, new PipelinedConnection(socket))
+  })
 }
 
 type Parse = (chunk: Buffer) => void
 
+/**
+ * Stops reading from a connection while `MAX_REQUESTS_IN_FLIGHT` of its requests are unanswered or their responses unread.
+ * Node has a limit by bytes, but it parses everything that one read returns: 64 KB are 1,700 short requests.
+ */
 class PipelinedConnection {
   readonly #socket: Socket
   /** Node's own `data` listener, which parses the whole chunk. */
@@ -71,8 +63,8 @@ class PipelinedConnection {
   }
 
   /**
-   * Only if no other answer is due, else the client would take this one for the answer to an earlier request; and not if
-   * the malformed request was answered before its body came.
+   * Stops reading after a malformed request. Returns whether to answer it: not if another answer is due, which the client
+   * would mistake it for, and not if it was answered before its body came. Then the connection is closed.
    */
   fail(): boolean {
     this.#hasFailed = true
@@ -110,9 +102,8 @@ class PipelinedConnection {
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 
 /**
- * Returns the position after `max` empty lines from `at` on, or the end of the chunk. A head ends with an empty line, so
- * at most `max` requests begin before that position. An empty line within a body counts as well, which costs one more
- * call of the parser; so does one that began in an earlier chunk.
+ * Returns the position after `max` empty lines, or the end of the chunk. A head ends with an empty line, so at most `max`
+ * requests begin before it. An empty line in a body, or one that began in an earlier chunk, counts as well.
  */
 function endOfHeads(chunk: Buffer, at: number, max: number): number {
   let found = 0

@@ -2,5 +2,3 @@ import { randomBytes } from '../secrets.ts'
 
 /** `v-` and 18 hex digits, as clients of Voucherify know it. Never taken from the request: a client could forge a record. */
 export const newRequestId = (): string => `v-${randomBytes(9).toString('hex')}`
-
-export const REQUEST_ID_PATTERN = '^v-[0-9a-f]{18}$'

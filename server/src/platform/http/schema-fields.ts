@@ -1,25 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
-
-/** Times. The patterns leave out days that a month does not have: JavaScript would read 30 February as 2 March. */
-const NO_SUCH_DAY = '02-3|(0[2469]|11)-31'
-const NO_LEAP_YEAR = '\\d\\d(\\d[13579]|[02468][26]|[13579][048])|([02468][1235679]|[13579][01345789])00'
-const DATE = `(?!\\d{4}-(${NO_SUCH_DAY})|(${NO_LEAP_YEAR})-02-29)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])`
-const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?'
-const OFFSET = '(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)'
-/** Some clients of Voucherify leave out the colon or the whole offset. */
-const LOOSE_OFFSET = '(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?'
-
-const timeRules = (pattern: string) => ({
-  maxLength: 40,
-  pattern: `^${pattern}$`,
-  'x-says': 'must be a time such as 2026-11-15T14:00:00Z',
-})
-
-/** A point in time with its offset. */
-export const TIME = timeRules(`${DATE}T${CLOCK}${OFFSET}`)
-/** The same, or a day, which begins at midnight in UTC. */
-export const DAY_OR_TIME = timeRules(`${DATE}(T${CLOCK}${OFFSET})?`)
+import { DAY_OR_LOOSE_TIME } from '../../contract/times.ts'
+import { invalidPayload } from './errors.ts'
 
 /** Text on one line. */
 const oneLine = (maxLength: number) => ({
@@ -91,18 +73,15 @@ const MAX_METADATA_BYTES = 16 * 1024
 /** Returns the text to store; refuses metadata that is too large. */
 export function metadataText(metadata: Metadata | null | undefined): string {
   const text = JSON.stringify(metadata ?? {})
-  if (Buffer.byteLength(text) > MAX_METADATA_BYTES)
-    throw new Problem('invalid_payload', {
-      message: `metadata is larger than ${MAX_METADATA_BYTES / 1024} KB.`,
-      details: 'Keep large things elsewhere and their address here. Nothing was changed.',
-    })
-  return text
+  if (Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text
+  throw invalidPayload(
+    `metadata is larger than ${MAX_METADATA_BYTES / 1024} KB.`,
+    'Keep large things elsewhere and their address here. Nothing was changed.',
+  )
 }
 
 /** A day or a time; in UTC if it has no offset. */
-export const dateField = Type.Optional(
-  nullable<string>('string', timeRules(`${DATE}(T${CLOCK}${LOOSE_OFFSET})?`)),
-)
+export const dateField = Type.Optional(nullable<string>('string', DAY_OR_LOOSE_TIME))
 
 /** Epoch milliseconds of a `dateField`; undefined if it was not sent. */
 export function dateOf(text: string | null | undefined, name: string): number | null | undefined {
@@ -113,22 +92,17 @@ export function dateOf(text: string | null | undefined, name: string): number | 
 /** Epoch milliseconds of a time. */
 export function timeOf(text: string, name: string): number {
   const at = Date.parse(text)
-  if (Number.isNaN(at))
-    throw new Problem('invalid_payload', { message: `${name} must be a time such as 2026-11-15T14:00:00Z.` })
-  return at
+  if (!Number.isNaN(at)) return at
+  throw new Problem('invalid_payload', { message: `${name} must be a time such as 2026-11-15T14:00:00Z.` })
 }
 
 /** A response that the schema documents and a view builds. */
 export const shownAs = (schema: TSchema) => Type.Unsafe<object>(schema)
 
 /** Returns those of `fields` that were sent: the columns to update. */
-export function given<T extends object, K extends keyof T>(
-  from: T,
-  fields: readonly K[],
-): Partial<Pick<T, K>> {
-  const found: Partial<Pick<T, K>> = {}
-  for (const field of fields) if (from[field] !== undefined) found[field] = from[field]
-  return found
-}
+export const given = <T extends object, K extends keyof T>(from: T, fields: readonly K[]) =>
+  Object.fromEntries(
+    fields.filter((field) => from[field] !== undefined).map((field) => [field, from[field]]),
+  ) as Partial<Pick<T, K>>
 
 export type BodyOf<Schema extends TSchema> = Static<Schema>

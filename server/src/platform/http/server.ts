@@ -13,47 +13,37 @@ import { bug, type ErrorContext, type ErrorFormat, errorResponse, problemOf } fr
 import { FastPathServer } from './fast-path/connection.ts'
 import { createHooks, type HookDeps } from './hooks.ts'
 import { answerMalformed } from './malformed-requests.ts'
-import { PipelineLimit } from './pipelining.ts'
+import { limitPipelining, pipelineOf } from './pipelining.ts'
 import { newRequestId } from './request-id.ts'
 import { stopGracefully } from './shutdown.ts'
 import { ALL_METHODS, CATCH_ALL, createUnroutedAnswers } from './unrouted.ts'
 import { createValidatorCompiler } from './validators.ts'
 
-const HEADER_LIMIT_BYTES = 16 * 1024
 /** Longer than the idle timeout of common proxies (60 s): the proxy closes first, and no request is lost. */
 const KEEP_ALIVE_MS = 72_000
 
-/** How long a client may take. Slow clients hold a socket, not the service. */
-interface Timeouts {
-  /** From the first byte of a request to the end of its head; on a new connection also until that first byte. */
-  readonly headersMs: number
-  /** From the first byte of a request to its last. */
-  readonly requestMs: number
-  /** Without any progress while a response is due: the client does not read. */
-  readonly stalledMs: number
-  /** Node's default of 30 s would add up to 30 s to the others. */
-  readonly checkEveryMs: number
-}
+/**
+ * How long a client may take: for the head of a request and on a new connection until its first byte, for the whole request,
+ * and without any progress while a response is due. Node's default of checking every 30 s would add as much to each.
+ */
+type Timeouts = Readonly<Record<'headersMs' | 'requestMs' | 'stalledMs' | 'checkEveryMs', number>>
 
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, stalledMs: 60_000, checkEveryMs: 250 }
 
 export interface HttpDeps extends HookDeps {
   readonly clock: Clock
   readonly trustedProxies: readonly string[]
-  /** Whether the fast path serves the routes with a `fast` handler. */
   readonly fastPath?: boolean
   /** Called for every 401, 403 and 429; it must not block. */
   readonly onRefusal: (request: ErrorContext, problem: Problem) => void
   readonly publicUrl: () => string
   /** The error for a path that cannot be decoded, if it is not the usual one. */
   readonly badUrl?: (url: string) => Problem | undefined
-  /** Shorter in tests. */
   readonly timeouts?: Timeouts
 }
 
 export interface Http {
   readonly app: App
-  /** The routes that are registered so far, with their access rules. */
   readonly routes: readonly RouteOptions[]
   /** Call it once all routes are registered: from then on every other path is 404 and every other method 405. */
   finish(): void
@@ -67,7 +57,7 @@ function createNodeServer(timeouts: Timeouts, listener: RequestListener): Server
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: HEADER_LIMIT_BYTES,
+    maxHeaderSize: 16 * 1024,
     // A hook refuses a missing Host: Node's own answer has no body.
     requireHostHeader: false,
   })
@@ -81,7 +71,6 @@ export function createHttp(deps: HttpDeps): Http {
   const isTrusted = addressMatcher(deps.trustedProxies)
   const callerOf = ({ socket, headers }: RawRequest): ClientAddress =>
     clientAddress(socket.remoteAddress, headers['x-forwarded-for'], isTrusted)
-  const pipelines = new PipelineLimit()
   const routes: RouteOptions[] = []
   const hooks = createHooks(deps, callerOf)
   const unrouted = createUnroutedAnswers(hooks)
@@ -94,7 +83,7 @@ export function createHttp(deps: HttpDeps): Http {
     bodyLimit: JSON_LIMIT_BYTES,
     serverFactory: (handler) =>
       createNodeServer(timeouts, (request, response) => {
-        pipelines.begin(request, response)
+        pipelineOf(request.socket)?.begin(request, response)
         handler(request, response)
       }),
     // During a shutdown, requests that still arrive on open connections are served.
@@ -104,7 +93,7 @@ export function createHttp(deps: HttpDeps): Http {
     exposeHeadRoutes: false,
     frameworkErrors: (error, request, reply) => refuseBadUrl(error, request as never, reply as never),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
-      if (pipelines.fail(socket)) answerMalformed(error, socket, deps.publicUrl())
+      if (pipelineOf(socket)?.fail() ?? true) answerMalformed(error, socket, deps.publicUrl())
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -146,7 +135,7 @@ export function createHttp(deps: HttpDeps): Http {
   for (const name of ['actor', 'projectId', 'apiKey'] as const) app.decorateRequest(name, null as never)
   addBodyParsers(app)
   for (const method of ALL_METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  pipelines.attachTo(app.server)
+  limitPipelining(app.server)
   const fastPath = deps.fastPath
     ? new FastPathServer({
         ...{ callerOf, toErrorResponse, isStopping: () => isStopping, keepAliveMs: KEEP_ALIVE_MS },
@@ -161,7 +150,7 @@ export function createHttp(deps: HttpDeps): Http {
     routes.push(route)
     const rule = hooks.ruleFor(route)
     route.onRequest = rule.begin
-    fastPath?.add(route, rule)
+    fastPath?.routes.add(route, rule)
     if (route.schema?.body && !route.config.oauth) route.preValidation = requireBody(route.schema.body)
     else if (route.config.access === 'operator') route.preValidation = refuseFields
   })

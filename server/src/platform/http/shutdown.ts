@@ -4,10 +4,7 @@ import type { App } from './app.ts'
 
 /** For requests that are on their way on connections which were idle when the shutdown began. */
 const GRACE_MS = 300
-/**
- * A client that never finishes its request, or never begins one, holds a socket and not the service. Less than the 10 s
- * after which common supervisors kill a process.
- */
+/** For clients that never finish their request. Less than the 10 s after which common supervisors kill a process. */
 const SHUTDOWN_TIMEOUT_MS = 8_000
 const CLOSE_IDLE_EVERY_MS = 100
 /** If new requests arrive without end, some client is refused in any case. */
@@ -15,7 +12,6 @@ const MAX_TURNS = 50
 
 /** Connections that are not Node's: those of the fast path. */
 export interface OtherConnections {
-  /** Requests that have arrived so far. */
   readonly requestCount: number
   closeIdle(): void
   closeAll(): void
@@ -26,14 +22,12 @@ export interface OtherConnections {
  * arrived on connections that only look idle. Closing these would lose a request that a proxy may not repeat. Returns
  * after a turn without a new one.
  */
-async function drainBacklog({ server }: App, others: OtherConnections | undefined): Promise<void> {
-  let count = 0
-  const increment = () => {
-    count++
-  }
+async function drainBacklog({ server }: App, others?: OtherConnections): Promise<void> {
+  let [count, before] = [0, -1]
+  const increment = () => void count++
   const total = () => count + (others?.requestCount ?? 0)
   server.on('connection', increment).on('request', increment)
-  for (let turns = 0, before = -1; before !== total() && turns < MAX_TURNS; turns++) {
+  for (let turns = 0; before !== total() && turns < MAX_TURNS; turns++) {
     before = total()
     await nextTurn()
   }
@@ -44,11 +38,7 @@ async function drainBacklog({ server }: App, others: OtherConnections | undefine
  * Drops no accepted request: for a moment everything is still served, with `Connection: close`; then the listener and idle
  * connections close, and requests in flight finish.
  */
-export async function stopGracefully(
-  app: App,
-  clock: Clock,
-  others: OtherConnections | undefined,
-): Promise<void> {
+export async function stopGracefully(app: App, clock: Clock, others?: OtherConnections): Promise<void> {
   if (app.server.listening) {
     await clock.sleep(GRACE_MS)
     await drainBacklog(app, others)

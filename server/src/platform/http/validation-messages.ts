@@ -20,11 +20,12 @@ export interface Finding {
   }
 }
 
+/** `/items/0/name` as `items[0].name`. */
 const fieldName = (path: string): string =>
   path
     .slice(1)
+    .replace(/\/(\d+)/g, '[$1]')
     .replaceAll('/', '.')
-    .replace(/\.(\d+)/g, '[$1]')
 
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
@@ -35,13 +36,10 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-const typeWords = (types: unknown): string =>
-  [types]
-    .flat()
-    .map((type) => TYPES[String(type)] ?? String(type))
-    .join(' or ')
+const typeWord = (type: unknown): string => TYPES[String(type)] ?? String(type)
+const typeWords = (types: unknown): string => [types].flat().map(typeWord).join(' or ')
 
-/** Longer lists would bury the message; the reference has them. */
+/** A longer list would bury the message; the reference has it. */
 const MAX_CHOICES = 12
 
 function choiceWords(choices: readonly unknown[]): string {
@@ -55,10 +53,8 @@ function guessFor({ keyword, params, data }: Finding): string {
   return didYouMean(data, (params.allowedValues as unknown[]).map(String))
 }
 
-type Params = Finding['params']
-
 /** What each keyword demands. */
-const RULES: Readonly<Record<string, (params: Params, schema: unknown) => string>> = {
+const RULES: Readonly<Record<string, (params: Finding['params'], schema: unknown) => string>> = {
   type: ({ type }) => `must be ${typeWords(type)}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
@@ -79,11 +75,10 @@ function ruleWords({ keyword, params, parentSchema, schema, message = 'is not va
   return RULES[keyword]?.(params, schema) ?? message
 }
 
-const WHERE: Record<string, string> = {
+const PARTS: Readonly<Record<string, string>> = {
   body: 'The body',
   querystring: 'The query',
   params: 'The path',
-  headers: 'A header',
 }
 
 function unknownField(name: string, known: readonly string[]): Problem {
@@ -114,7 +109,7 @@ function missing(finding: Finding): Problem {
 const isChoice = ({ keyword }: Finding): boolean => keyword === 'oneOf' || keyword === 'anyOf'
 
 function subjectOf({ instancePath, propertyName }: Finding, part: string): string {
-  const subject = fieldName(instancePath) || WHERE[part] || 'The request'
+  const subject = fieldName(instancePath) || PARTS[part] || 'The request'
   return propertyName === undefined ? subject : `${subject}: ${JSON.stringify(propertyName.slice(0, 60))}`
 }
 

@@ -1,17 +1,10 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 
-/**
- * Keywords of ours: `x-says` is a rule in words, `x-key` the error key if it is not the usual one. `verbose` adds the
- * schema to each finding. Formats are documentation: patterns and handlers check them.
- */
+/** `verbose` adds the schema to each error, for our keywords `x-says` and `x-key`. Formats are documentation. */
 const options: Options = {
-  removeAdditional: false,
-  useDefaults: false,
-  allErrors: false,
-  verbose: true,
-  strict: false,
-  validateFormats: false,
+  ...{ removeAdditional: false, useDefaults: false, allErrors: false, strict: false },
+  ...{ verbose: true, validateFormats: false },
   // 0.07 is a multiple of 0.01, though not in binary fractions.
   multipleOfPrecision: 6,
 }

@@ -23,8 +23,7 @@ export class AggregateMetrics {
 
   async text(workers: readonly WorkerProcess[]): Promise<string> {
     await Promise.all(workers.map((worker) => worker.refreshMetrics()))
-    return familiesText(
-      addUp([...workers.map(({ families }) => families), this.#own.families(), this.#ended]),
-    )
+    const reported = workers.map(({ families }) => families)
+    return familiesText(addUp([...reported, this.#own.families(), this.#ended]))
   }
 }

@@ -2,10 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 
 /** The addresses that a worker listens on; the same for all workers of a service. */
-export interface Listening {
-  readonly url: string
-  readonly managementUrl: string
-}
+export type Listening = { readonly url: string; readonly managementUrl: string }
 
 /** Messages from a worker to the supervisor: `total` requests the metrics of the service, `metrics` replies with its own. */
 export type FromWorker =

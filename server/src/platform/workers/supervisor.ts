@@ -30,7 +30,6 @@ interface Deps {
 export interface Supervisor {
   /** Resolves once all workers serve. If one cannot start, all are stopped and it rejects. */
   start(): Promise<Listening>
-  /** Lets every worker finish its requests in flight. */
   stop(): Promise<void>
   /** For the exit of this process: workers that serve are asked to finish, all others are killed. */
   leave(): void

@@ -18,7 +18,6 @@ export class WorkerProcess {
   /** Resolves with the addresses that it listens on; rejects if it exits before. */
   readonly ready: Promise<Listening>
   #isReady = false
-  /** Its metrics as it last reported them. */
   families: readonly Family[] = []
 
   constructor(clock: Clock, child: ChildProcess, onMessage: OnMessage) {

@@ -61,7 +61,7 @@ beforeEach(async () => {
       return { status: 403, headers: { 'x-why': why }, text: 'no – never' }
     },
   })
-  fastPath.add({ url: '/say', method: 'POST', config: { fast: respond, bodyType: 'form' } } as never, {
+  fastPath.routes.add({ url: '/say', method: 'POST', config: { fast: respond, bodyType: 'form' } } as never, {
     config: {},
     headers: ['x-route', 'fast'],
     check: () => undefined,

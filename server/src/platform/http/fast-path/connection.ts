@@ -1,7 +1,5 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RouteOptions } from 'fastify'
-import type { RouteRule } from '../app.ts'
 import { type Form, parseForm } from '../body-parsers.ts'
 import { takeConnectionListener } from '../pipelining.ts'
 import { methodAndUrlIn, type ParsedRequest, parseRequest } from './parse-request.ts'
@@ -24,7 +22,7 @@ interface Deps extends FastRouteDeps {
  */
 export class FastPathServer {
   readonly #deps: Deps
-  readonly #routes = new FastRoutes()
+  readonly routes = new FastRoutes()
   readonly #open = new Set<FastConnection>()
   requestCount = 0
 
@@ -32,15 +30,11 @@ export class FastPathServer {
     this.#deps = deps
   }
 
-  add(route: RouteOptions, rule: RouteRule): void {
-    this.#routes.add(route, rule)
-  }
-
   attachTo(server: Server): void {
     const handOver = takeConnectionListener(server)
     const host: ConnectionHost = {
       ...this.#deps,
-      routes: this.#routes,
+      routes: this.routes,
       countRequest: () => this.requestCount++,
       release: (connection) => this.#open.delete(connection),
       handOver,
@@ -78,14 +72,12 @@ const [BROKEN_OFF, TIMED_OUT] = ['HPE_INVALID_EOF_STATE', 'ERR_HTTP_REQUEST_TIME
 /** How long a new connection is kept open during a shutdown. Node would wait until all connections are cut. */
 const NEW_CONNECTION_MS = 3_000
 
-/** What a connection needs of its server. */
+/** What a connection needs of its server: to be counted, forgotten, handed to Node, or closed with an error response. */
 interface ConnectionHost extends Deps {
   readonly routes: FastRoutes
   readonly countRequest: () => void
   readonly release: (connection: FastConnection) => void
-  /** Gives the connection to Node. */
   readonly handOver: (socket: Socket) => void
-  /** Responds that no request could be read, and closes. */
   readonly refuse: (socket: Socket, code: string) => void
 }
 
@@ -98,7 +90,6 @@ class FastConnection {
   #hasServed = false
   /** A request whose body has not arrived completely. */
   #partial: Buffer | undefined
-  /** The request in flight. */
   #request: ParsedRequest | undefined
   #hasEnded = false
   /** The last response is sent. */
@@ -141,8 +132,7 @@ class FastConnection {
     const line = methodAndUrl === undefined ? undefined : this.#host.routes.find(methodAndUrl)
     const request = line && parseRequest({ bytes, text, socket: this.#peer }, line)
     if (!request || !acceptsBody(line.route, request.headers)) return false
-    const { route } = line
-    const { bodyAt, end } = request
+    const [{ route }, { bodyAt, end }] = [line, request]
     if (bytes.length < end && !this.#partial) {
       this.#partial = bytes
       return true

@@ -23,11 +23,7 @@ export interface FastRoute {
 }
 
 /** A method and path that the fast path serves. */
-export interface RequestLine {
-  readonly route: FastRoute
-  readonly method: string
-  readonly url: string
-}
+export type RequestLine = { readonly route: FastRoute; readonly method: string; readonly url: string }
 
 /** A complete request, and how to respond to it. */
 export interface Arrival {
@@ -35,9 +31,8 @@ export interface Arrival {
   readonly raw: RawRequest & { readonly method: string; readonly url: string }
   readonly body: Form | undefined
   readonly startedAt: number
-  /** Throws only before anything is sent. */
+  /** Throws only before anything is sent; `cut` closes the connection, if nothing can be sent. */
   readonly send: (response: FastResponse) => void
-  /** Closes the connection, if nothing can be sent. */
   readonly cut: () => void
 }
 
@@ -80,14 +75,13 @@ export class FastRequest implements ApiRequest, ErrorContext {
   reason: string | undefined = undefined
 
   constructor(arrival: Arrival, deps: FastRouteDeps) {
-    const { raw, body } = arrival
     this.#arrival = arrival
     this.#deps = deps
-    this.raw = raw
-    this.headers = raw.headers
-    this.method = raw.method
-    this.url = raw.url
-    this.body = body
+    this.raw = arrival.raw
+    this.headers = arrival.raw.headers
+    this.method = arrival.raw.method
+    this.url = arrival.raw.url
+    this.body = arrival.body
   }
 
   handle(): void {
