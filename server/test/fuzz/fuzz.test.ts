@@ -18,12 +18,12 @@ import { ROUTES } from './routes.ts'
 import { Wire } from './wire.ts'
 
 const CONNECTIONS = 8
-/** Longer than all deadlines of the service; a request that was cut off ends when its caller closes. */
-const PATIENCE_MS = 40_000
+/** Longer than all timeouts of the service. */
+const TIMEOUT_MS = 40_000
 const FRESH_TOKEN_EVERY = 400
-/** Memory goes up and down with the collection of garbage: its lowest in the last third of a run, and in the one before. */
-const GROWTH_MOST_BYTES = 80 * 1024 * 1024
-const FAULTS_SHOWN = 5
+/** Memory rises and falls with garbage collection: the minima of the last two thirds of a run are compared. */
+const MAX_GROWTH_BYTES = 80 * 1024 * 1024
+const MAX_FAULTS_SHOWN = 5
 
 test('the fuzzer knows every route', () => {
   expect(ROUTES.length).toBeGreaterThan(100)
@@ -54,7 +54,7 @@ eachEngine((engine) => {
       const db = await store.open()
       const isFannedOut = async () =>
         !(await rowsAbout(db, ground.victimId)).some((row) => row.includes('"free_at":'))
-      // Else the note about it would be taken for a change.
+      // The fan-out changes rows of the other project.
       await expect.poll(isFannedOut).toBe(true)
       const before = await rowsAbout(db, ground.victimId)
 
@@ -63,7 +63,7 @@ eachEngine((engine) => {
       let [sent, answers, slowestMs] = [0, 0, 0]
       async function converse(): Promise<void> {
         const wire = new Wire(running.url)
-        while (sent < FUZZ_REQUESTS && faults.length < FAULTS_SHOWN) {
+        while (sent < FUZZ_REQUESTS && faults.length < MAX_FAULTS_SHOWN) {
           const number = ++sent
           if (number % FRESH_TOKEN_EVERY === 0) await ground.freshToken()
           if (number % Math.ceil(FUZZ_REQUESTS / 30) === 0) memory.push(await residentBytes(running.url))
@@ -76,7 +76,7 @@ eachEngine((engine) => {
             answers: one.answers ?? 1,
             heads: one.isHead === true,
             finish: one.finish === true,
-            patienceMs: PATIENCE_MS,
+            timeoutMs: TIMEOUT_MS,
           })
           answers += heard.answers.length
           slowestMs = Math.max(slowestMs, Math.round(heard.ms))
@@ -108,13 +108,13 @@ eachEngine((engine) => {
         .stdout()
         .split('\n')
         .filter((line) => line.includes('"msg":"bug"'))
-      expect(bugs.slice(0, FAULTS_SHOWN)).toEqual([])
+      expect(bugs.slice(0, MAX_FAULTS_SHOWN)).toEqual([])
       expect(after).toEqual(before)
       expect((await send(`${running.url}/health/ready`)).status).toBe(200)
       expect((await client.issue(ground.victimPair)).status).toBe(200)
       expect(await wrongCards(db)).toEqual([])
       await expectSoundStore(db)
-      if (LONG) expect(lowest[1]! - lowest[0]!).toBeLessThan(GROWTH_MOST_BYTES)
+      if (LONG) expect(lowest[1]! - lowest[0]!).toBeLessThan(MAX_GROWTH_BYTES)
     },
     LONG ? 60 * 60_000 : 180_000,
   )
@@ -125,7 +125,7 @@ async function residentBytes(url: string): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-/** Every row that belongs to the project, but for notes about who was refused, and what the janitor forgets. */
+/** Every row of the project, without refusals and without columns that background jobs change. */
 async function rowsAbout(db: Database, projectId: string): Promise<string[]> {
   const { refusals: _, ...tables } = await everythingIn(db)
   return Object.values(tables)
@@ -143,7 +143,7 @@ async function expectSoundStore(db: Database): Promise<void> {
     expect(rows).toEqual([{ integrity_check: 'ok' }])
   }
   const tables = await tablesOf(MIGRATIONS)
-  // Two of them are SQLite's alone.
+  // Two tables exist on SQLite only.
   const filled = await filledTables(db, tables)
   for (const table of tables.filter(({ name }) => filled.includes(name))) {
     const texts = table.columns.flatMap(({ type }, i) => (type === 'text' ? [i] : []))

@@ -1,16 +1,16 @@
 import type { Case } from './requests.ts'
 import type { Heard, WireAnswer } from './wire.ts'
 
-/** What only the inside knows: traces, statements, files, addresses of stores. Nothing that the fuzzer itself sends. */
+/** Internals: stack traces, SQL, files, addresses of stores. The fuzzer itself sends none of these. */
 const INSIDE =
   /\bat [\w.<>]+ \(|\.ts:\d+|\.js:\d+|node_modules|node:internal|SQLITE_|PostgresError|postgres(ql)?:\/\/|\bsyntax error\b|\brelation "|violates|ECONN|EPIPE|ENOENT|\binsert into\b|\bselect \w+.* from\b|\/work\/|\/tmp\/|\/root\/|\/home\//i
 
 const HAS_ID = /\r\nx-request-id: v-[0-9a-f]{18}/i
 
-/** What may never be in an answer: secrets, and what belongs to somebody else. */
+/** Must never be in a response: secrets, and data of another project. */
 export interface Forbidden {
   readonly secrets: readonly string[]
-  /** Stands in everything that the other project holds. Operators may see it. */
+  /** Part of all data of the other project. Operators may see it. */
   readonly marker: string
 }
 
@@ -23,7 +23,7 @@ function faultsOf(answer: WireAnswer, { caller, kind }: Case, { secrets, marker 
   if (status >= 400 && /application\/json/.test(head) && body !== '' && !isError(body, status))
     faults.push(`status ${status} with another body than errors have`)
   const inside = INSIDE.exec(body) ?? INSIDE.exec(head)
-  if (inside) faults.push(`tells of the inside: ${inside[0]}`)
+  if (inside) faults.push(`shows internals: ${inside[0]}`)
   if (/\r\nx-injected:/i.test(head)) faults.push('a header was injected')
   for (const secret of secrets)
     if (body.includes(secret) || head.includes(secret)) faults.push('a secret was shown')
@@ -41,19 +41,19 @@ function isError(body: string, status: number): boolean {
   }
 }
 
-/** In words, everything that must not have happened. */
+/** Describes everything that must not have happened. */
 export function judge(one: Case, heard: Heard, forbidden: Forbidden): string[] {
   const faults = heard.answers.flatMap((answer) => faultsOf(answer, one, forbidden))
   if (heard.hung) faults.push(`no answer and no end after ${Math.round(heard.ms)} ms`)
   const few = one.answers !== undefined && heard.answers.length < one.answers
-  // A connection may end early where one of the answers was to close it; then nothing may come after.
+  // A connection may close early after a response with `Connection: close`; then nothing may follow.
   if (few && !heard.closed) faults.push(`${heard.answers.length} answers to ${one.answers} requests`)
   const most = one.answers ?? 1
   if (heard.answers.length > most) faults.push(`${heard.answers.length} answers to ${most} requests`)
   return faults
 }
 
-/** The request as it was, so that it can be sent again. */
+/** The request as it was sent, so that it can be repeated. */
 export const exactly = ({ kind, bytes }: Case): string =>
   `${kind}, ${bytes.length} bytes: ${JSON.stringify(bytes.subarray(0, 3_000).toString('latin1'))}${
     bytes.length > 3_000 ? ` … base64 of all: ${bytes.toString('base64').slice(0, 200_000)}` : ''

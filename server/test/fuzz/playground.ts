@@ -5,7 +5,7 @@ import type { Forbidden } from './judge.ts'
 import type { Caller, Stock } from './requests.ts'
 import type { Ids } from './values.ts'
 
-/** Ids by the beginning that all of a kind share, and the names of fields and parameters that take them. */
+/** Prefixes of ids, and the names of the fields and parameters that accept them. */
 const PREFIXES: readonly (readonly [RegExp, RegExp])[] = [
   [/^proj_/, /project/],
   [/^key_/, /^key(_id)?$/],
@@ -57,12 +57,12 @@ export interface Playground {
   readonly forbidden: Forbidden
   readonly victimId: string
   readonly victimPair: Pair
-  /** Ids in an answer can be used in the next request. */
+  /** Collects ids from a response for the next requests. */
   learn(body: string): void
   freshToken(): Promise<void>
 }
 
-/** A project to play with, and one that nothing may happen to. */
+/** Creates a project for the fuzzer, and one that must not change. */
 export async function openPlayground(client: Client, random: Random): Promise<Playground> {
   const marker = `victim-${random.between(1e8, 9e8)}`
   const victim = await openShop(client)
@@ -94,7 +94,7 @@ export async function openPlayground(client: Client, random: Random): Promise<Pl
   ]
   for (const id of foreignIds) foreign.add(String(id))
   foreign.addCode(card.code)
-  // Whoever blocked the key that we come with, or deleted who we are, would only make everything else a 401.
+  // If the fuzzer blocked its own key or deleted its operator, every further response would be 401.
   const spared = new Set<string>([
     ...foreignIds.map(String),
     (shop.pair as { id?: string }).id ?? '',
@@ -108,7 +108,7 @@ export async function openPlayground(client: Client, random: Random): Promise<Pl
   async function freshToken(): Promise<void> {
     let { body } = await client.issue(shop.pair, 'api')
     if (!body?.access_token) {
-      // Sooner or later an operator's request deletes the project that is played with, or changes its key.
+      // An operator's request deletes the project of the fuzzer or changes its key sooner or later.
       shop = await openShop(client)
       spared.add((shop.pair as { id?: string }).id ?? '')
       own.add(shop.projectId)

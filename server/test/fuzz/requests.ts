@@ -4,23 +4,23 @@ import { broken, fittingValue, formBytes, hostileValue, type Ids, jsonBytes } fr
 
 export type Caller = 'operator' | 'pair' | 'bearer' | 'nobody'
 
-/** Something to be said on a connection, and what may come back. */
+/** Bytes to send, and the responses that are allowed. */
 export interface Case {
   readonly kind: string
   readonly bytes: Buffer
   readonly caller: Caller
-  /** How many answers must come; undefined: at most one, or the connection is closed. */
+  /** The number of responses; undefined is at most one, or a closed connection. */
   readonly answers?: number
   readonly isHead?: boolean
-  /** Our side closes after sending. */
+  /** The client closes its side after sending. */
   readonly finish?: boolean
-  /** The caller is gone before an answer can come. */
+  /** The client resets the connection before a response can arrive. */
   readonly vanish?: boolean
 }
 
 export interface Stock {
   readonly random: Random
-  /** Ids that this caller may use: for an operator never those of the project that must not be touched. */
+  /** Ids that this caller may use: for an operator never those of the project that must not change. */
   ids(caller: Caller): Ids
   credentials(caller: Caller): Readonly<Record<string, string>>
 }
@@ -208,7 +208,7 @@ function trickyHeaders(stock: Stock): Case {
       ],
     ],
   ])()
-  // What the parser itself refuses closes the connection; everything else has one answer.
+  // A malformed request closes the connection; every other one gets one response.
   return { kind: 'tricky headers', bytes: raw({ ...draft, headers }), caller, finish: true }
 }
 
@@ -233,7 +233,7 @@ function truncated(stock: Stock): Case {
   return { kind: 'truncated', bytes, caller, ...(random.chance(0.5) ? { finish: true } : { vanish: true }) }
 }
 
-/** Framing that two readers could read in two ways: the second request inside must never be answered. */
+/** Framing that two parsers could read differently: the inner request must never be answered. */
 function smuggled(stock: Stock): Case {
   const { random } = stock
   const inner = 'GET /health/live?smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'

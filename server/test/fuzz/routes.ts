@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs'
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema, as it is written.
 export type Schema = any
 
-/** A route of the OpenAPI document, with what a caller can fill in. */
+/** A route of the OpenAPI document, with its parameters. */
 export interface FuzzRoute {
   readonly method: string
   /** `/v1/customers/{customerId}`. */
   readonly path: string
   readonly query: readonly { readonly name: string; readonly schema: Schema }[]
   readonly body: { readonly type: string; readonly schema: Schema } | undefined
-  /** Whose credential it takes. */
+  /** The credential that it requires. */
   readonly takes: 'operator' | 'key' | 'nothing'
 }
 
 const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 
-/** Local references, followed. */
+/** Follows local references. */
 export function resolved(schema: Schema): Schema {
   let found = schema
   while (found?.$ref)

@@ -1,7 +1,7 @@
 import type { Random } from '../faults/random.ts'
 import { resolved, type Schema } from './routes.ts'
 
-/** Texts that programs have tripped over: none looks like something that a leak would show. */
+/** Strings that often reveal bugs. None of them looks like leaked internals. */
 const TEXTS: readonly string[] = [
   '',
   ' ',
@@ -65,7 +65,7 @@ const deep = (levels: number): unknown => {
   return value
 }
 
-/** Anything but what was asked for. */
+/** A value that no schema expects. */
 export function hostileValue(random: Random): unknown {
   return random.weighted<() => unknown>([
     [6, () => random.pick(TEXTS)],
@@ -82,7 +82,7 @@ export function hostileValue(random: Random): unknown {
 }
 
 export interface Ids {
-  /** An id that fits a field or a place in a path of this name, if one is known. */
+  /** A known id for a field or path parameter of this name. */
   for(name: string): string | undefined
 }
 
@@ -97,7 +97,7 @@ function textFor(name: string, schema: Schema, random: Random, ids: Ids): string
   return `text ${random.between(1, 1_000)}`
 }
 
-/** A value that the schema allows, as far as a few lines can tell. */
+/** A value that the schema probably allows. */
 export function fittingValue(
   schema_: Schema,
   random: Random,
@@ -137,7 +137,7 @@ function fittingObject(schema: Schema, random: Random, ids: Ids): Record<string,
   )
 }
 
-/** The same with a few places broken: replaced, removed, added, doubled. */
+/** The same value with a few parts replaced, removed, added or repeated. */
 export function broken(value: unknown, random: Random): unknown {
   if (typeof value !== 'object' || value === null || random.chance(0.15)) return hostileValue(random)
   if (Array.isArray(value)) {
@@ -157,7 +157,7 @@ export function broken(value: unknown, random: Random): unknown {
   return copy
 }
 
-/** Bytes of JSON, or of what pretends to be. */
+/** Bytes of JSON, or of something similar. */
 export function jsonBytes(value: unknown, random: Random): Buffer {
   const text = JSON.stringify(value) ?? 'undefined'
   return random.weighted<() => Buffer>([
@@ -181,7 +181,7 @@ export function jsonBytes(value: unknown, random: Random): Buffer {
   ])()
 }
 
-/** A form, or what pretends to be. */
+/** A form, or something similar. */
 export function formBytes(value: unknown, random: Random): Buffer {
   const fields = Object.entries((value ?? {}) as object).map(
     ([name, inner]) => [name, typeof inner === 'string' ? inner : JSON.stringify(inner)] as const,

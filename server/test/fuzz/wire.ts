@@ -9,14 +9,14 @@ export interface WireAnswer {
 export interface Heard {
   readonly answers: readonly WireAnswer[]
   readonly closed: boolean
-  /** Nothing more came for too long. */
+  /** Nothing was received before the timeout. */
   readonly hung: boolean
   readonly ms: number
 }
 
 const BODYLESS = new Set([204, 304])
 
-/** One answer from the beginning of the bytes, and how long it is; undefined where it is not all there. */
+/** Parses one response at the start of the bytes; undefined if it is incomplete. */
 function parseAnswer(bytes: Buffer, isHead: boolean): { answer: WireAnswer; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -41,7 +41,7 @@ function parseAnswer(bytes: Buffer, isHead: boolean): { answer: WireAnswer; leng
   return undefined
 }
 
-/** A connection that says what it is told to say, byte by byte, and hears everything that comes back. */
+/** A connection that sends bytes as they are and parses every response. */
 export class Wire {
   readonly #to: { host: string; port: number }
   #socket: Socket | undefined
@@ -52,8 +52,8 @@ export class Wire {
   }
 
   /**
-   * Sends, and listens until so many answers have come, or the other side has closed, or nothing comes for too long. With
-   * `finish` our side is closed after sending: a request that was cut off, as the other side sees it.
+   * Sends, and reads until so many responses have arrived, the server has closed, or the timeout. With `finish` our side is
+   * closed after sending, as a client that breaks off.
    */
   say(
     bytes: Buffer,
@@ -61,8 +61,8 @@ export class Wire {
       answers,
       heads,
       finish,
-      patienceMs,
-    }: { answers: number; heads: boolean; finish: boolean; patienceMs: number },
+      timeoutMs,
+    }: { answers: number; heads: boolean; finish: boolean; timeoutMs: number },
   ): Promise<Heard> {
     const began = performance.now()
     const socket = this.#open()
@@ -76,7 +76,7 @@ export class Wire {
         if (closed || hung || finish || rest.length > 0) this.drop()
         resolve({ answers: heard, closed, hung, ms: performance.now() - began })
       }
-      const timer = setTimeout(() => end(false, true), patienceMs)
+      const timer = setTimeout(() => end(false, true), timeoutMs)
       socket.on('data', (chunk) => {
         rest = Buffer.concat([rest, chunk])
         for (let one = parseAnswer(rest, heads); one; one = parseAnswer(rest, heads)) {
@@ -86,14 +86,14 @@ export class Wire {
         if (heard.length >= answers && !finish) end(false)
       })
       socket.on('close', () => end(true))
-      // Whoever answers early may cut the rest of a large body off; what was said counts.
+      // A server that responds early may close before the whole body is sent; its response counts.
       socket.on('error', () => undefined)
       if (finish) socket.end(bytes)
       else socket.write(bytes)
     })
   }
 
-  /** Sends and hangs up without listening. */
+  /** Sends and closes without reading. */
   async sayAndVanish(bytes: Buffer): Promise<void> {
     const socket = this.#open()
     await new Promise((resolve) => socket.write(bytes, resolve))

@@ -6,7 +6,7 @@ const rule = (url: string, config?: RouteOptions['config']) =>
   accessRule({ method: 'GET', url, ...(config && { config }), handler: () => undefined })
 
 describe('a route', () => {
-  test('without a rule cannot be registered', () => {
+  test('a route without an access rule cannot be registered', () => {
     for (const url of ['/', '/v1/vouchers', '/management/v1/projects'])
       for (const config of [
         undefined,
@@ -27,11 +27,11 @@ describe('a route', () => {
     ['/v1/:anything', 'api'],
     ['/v1/*', 'api'],
     ['/client/v1/*', 'client_api'],
-  ])('of the API needs the scope that its path names: %s %s', (url, scope) => {
+  ])('a route of the API requires the scope of its path: %s %s', (url, scope) => {
     expect(rule(url, { access: 'scope' })).toEqual({ access: 'scope', scope })
   })
 
-  test('may state its scope, which then counts, and must where its path names none', () => {
+  test('a route may name its scope, and must if its path names none', () => {
     expect(rule('/v1/loyalties/:id', { access: 'scope', scope: 'rewards' })).toMatchObject({
       scope: 'rewards',
     })
@@ -39,7 +39,7 @@ describe('a route', () => {
     expect(() => rule('/elsewhere', { access: 'scope' })).toThrow('needs a scope, and its path names none')
   })
 
-  test('of the API is reached by scope and in no other way', () => {
+  test('a route of the API is accessible by scope and in no other way', () => {
     for (const url of [
       '/v1/vouchers',
       '/v1/oauth',
@@ -55,7 +55,7 @@ describe('a route', () => {
           )
   })
 
-  test('of OAuth authenticates by itself, and what is outside of the API keeps its rule', () => {
+  test('a route of OAuth authenticates itself, and a route outside of the API keeps its rule', () => {
     expect(rule('/v1/oauth/token', { access: 'handler', oauth: true })).toEqual({
       access: 'handler',
       oauth: true,

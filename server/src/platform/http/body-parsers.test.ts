@@ -20,7 +20,7 @@ const escaped = (text: string, which: (i: number) => boolean) =>
   [...text].map((c, i) => (which(i) ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : c)).join('')
 
 describe('JSON', () => {
-  test('comes back as it was written, whatever it is', () => {
+  test('JSON is parsed as it was written', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value)
@@ -30,9 +30,9 @@ describe('JSON', () => {
     )
   })
 
-  test('of nothing is nothing', () => expect(parseJson(Buffer.alloc(0))).toBeUndefined())
+  test('an empty JSON body is no body', () => expect(parseJson(Buffer.alloc(0))).toBeUndefined())
 
-  test('with a NUL or half of a surrogate pair is refused, in values and in names, at any depth', () => {
+  test('JSON with a NUL or half of a surrogate pair is refused, in values and in names, at any depth', () => {
     for (const text of [
       '"\\u0000"',
       '{"a\\u0000":1}',
@@ -44,7 +44,7 @@ describe('JSON', () => {
     expect(json('"\\ud834\\udd1e \\u0001"')).toBe('𝄞 \u0001')
   })
 
-  test('with __proto__ as a name is refused, in every spelling', () => {
+  test('JSON with __proto__ as a name is refused, in every spelling', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 9, maxLength: 9 }), (mask) => {
         const name = escaped('__proto__', (i) => mask[i]!)
@@ -54,7 +54,7 @@ describe('JSON', () => {
     expect(json('{"a":"__proto__","prototype":1}')).toEqual({ a: '__proto__', prototype: 1 })
   })
 
-  test('that is nested without end is refused like any other nonsense, and not a bug', () => {
+  test('JSON that is nested too deeply is refused and is no bug', () => {
     for (const levels of [65, 150_000])
       expect(problemOf(() => json('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))).key).toBe(
         'invalid_payload',
@@ -64,7 +64,7 @@ describe('JSON', () => {
     expect(problemOf(() => json(deep)).key).toBe('invalid_payload')
   })
 
-  test('that is broken says where, and never repeats the body', () => {
+  test('the error for malformed JSON has the position and never repeats the body', () => {
     const told = (text: string) => problemOf(() => json(text)).message
     expect(told('{"a":')).toBe('The body is not valid JSON: it ends too early.')
     expect(told('{"token":"hunter2" "b":1}')).toMatch(
@@ -81,7 +81,7 @@ describe('JSON', () => {
     }
   })
 
-  test('that is not UTF-8 is refused', () => {
+  test('JSON that is not UTF-8 is refused', () => {
     expect(problemOf(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).message).toBe(
       'The body is not valid UTF-8.',
     )
@@ -92,7 +92,7 @@ describe('JSON', () => {
 })
 
 describe('a form', () => {
-  test('is read as every browser and OAuth client writes it', () => {
+  test('a form is parsed as browsers and OAuth clients write it', () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1 })
       .filter((text) => text.isWellFormed() && !text.includes('\0'))
@@ -103,31 +103,31 @@ describe('a form', () => {
     )
   })
 
-  test('takes what RFC 6749 appendix B shows, empty fields, and stray separators', () => {
+  test('a form may have the example of RFC 6749 appendix B, empty fields and stray separators', () => {
     expect(form('a=+%25%26%2B%C2%A3%E2%82%AC')).toEqual({ a: ' %&+£€' })
     expect(form('&a=&b&&c=d=e&')).toEqual({ a: '', b: '', c: 'd=e' })
     expect(form('')).toEqual({})
   })
 
-  test('with a field twice is refused, also when spelt differently or empty', () => {
+  test('a form with a repeated field is refused, also if it is encoded differently or empty', () => {
     for (const text of ['a=1&a=1', 'a=1&%61=2', 'a&a', 'a+b=1&a%20b=1'])
       expect(problemOf(() => form(text)).key).toBe('duplicate_parameter')
   })
 
-  test('with bad percent-encoding, bad UTF-8 or a NUL is refused', () => {
+  test('a form with bad percent-encoding, bad UTF-8 or a NUL is refused', () => {
     for (const text of ['a=%', 'a=%4', 'a=%zz', 'a=%ff', 'a=%ed%a0%80', 'a=%00', '%00=a', 'a=\0'])
       expect(problemOf(() => form(text)).key).toBe('invalid_payload')
     expect(problemOf(() => parseForm(Buffer.from([0x61, 0x3d, 0xff]))).key).toBe('invalid_payload')
   })
 
-  test('never repeats a value in a message', () => {
+  test('the error for a malformed form never repeats a value', () => {
     for (const text of ['secret=hunter2&secret=hunter2', 'secret=hunter2%'])
       expect(problemOf(() => form(text)).message + problemOf(() => form(text)).details).not.toContain(
         'hunter2',
       )
   })
 
-  test('has names like __proto__ as names', () => {
+  test('a form may have fields with names such as __proto__', () => {
     expect([...parseForm(Buffer.from('__proto__=x&constructor=y'))]).toEqual([
       ['__proto__', 'x'],
       ['constructor', 'y'],

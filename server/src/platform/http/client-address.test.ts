@@ -12,7 +12,7 @@ const garbage = fc.string().filter((text) => !text.includes(',') && normalizeIp(
 const header = fc.array(fc.oneof(address, proxy, garbage)).map((entries) => entries.join(', '))
 
 describe("the caller's address", () => {
-  test("is the socket's when the peer is not a trusted proxy, whatever X-Forwarded-For says", () => {
+  test('the client address is the peer of the socket if that is no trusted proxy, whatever X-Forwarded-For says', () => {
     fc.assert(
       fc.property(stranger, fc.option(header), (socket, forwarded) => {
         expect(clientAddress(socket, forwarded ?? undefined, isTrusted).plain).toBe(normalizeIp(socket))
@@ -20,7 +20,7 @@ describe("the caller's address", () => {
     )
   })
 
-  test('is the right-most entry that is no trusted proxy, whatever stands to the left of it', () => {
+  test('the client address is the right-most entry that is no trusted proxy, whatever is to the left of it', () => {
     fc.assert(
       fc.property(proxy, header, stranger, fc.array(proxy), (socket, spoofed, caller, chain) => {
         const forwarded = [spoofed, caller, ...chain].join(', ')
@@ -29,7 +29,7 @@ describe("the caller's address", () => {
     )
   })
 
-  test('is unknown when the entry that counts is no address, even if there are addresses to the left of it', () => {
+  test('the client address is unknown if the entry that counts is no address, even if there are addresses to the left of it', () => {
     fc.assert(
       fc.property(proxy, header, garbage, fc.array(proxy), (socket, spoofed, junk, chain) => {
         const forwarded = [spoofed, junk, ...chain].join(',')
@@ -38,12 +38,12 @@ describe("the caller's address", () => {
     )
   })
 
-  test('is where the request began when every entry is a trusted proxy, and the peer when there is no header', () => {
+  test('the client address is the left-most entry if every entry is a trusted proxy, and the peer without the header', () => {
     expect(clientAddress('10.0.0.1', '10.0.0.3, 10.0.0.2', isTrusted).plain).toBe('10.0.0.3')
     expect(clientAddress('10.0.0.1', undefined, isTrusted).plain).toBe('10.0.0.1')
   })
 
-  test('is found the same when addresses are IPv4-mapped, on the socket and in the header', () => {
+  test('the client address is the same for IPv4-mapped addresses, on the socket and in the header', () => {
     fc.assert(
       fc.property(proxy, fc.ipV4(), (socket, caller) => {
         fc.pre(!isTrusted(caller))
@@ -61,17 +61,17 @@ describe("the caller's address", () => {
     '[2001:db8::1]:80',
     '203.0.113.7%eth0',
     '203.0.113.7,',
-  ])('is unknown for X-Forwarded-For: %s', (forwarded) =>
+  ])('the client address is unknown for X-Forwarded-For: %s', (forwarded) =>
     expect(clientAddress('10.0.0.1', forwarded, isTrusted).plain).toBeNull(),
   )
 
-  test('several headers count as one, in their order', () => {
+  test('several X-Forwarded-For headers count as one, in their order', () => {
     expect(clientAddress('10.0.0.1', ['198.51.100.1', '203.0.113.7, 10.0.0.9'], isTrusted).plain).toBe(
       '203.0.113.7',
     )
   })
 
-  test('is unknown without a socket address, and both are kept for the record', () => {
+  test('the client address is unknown without a peer, and the header is kept for the refusal record', () => {
     expect(clientAddress(undefined, '203.0.113.7', isTrusted)).toEqual({
       plain: null,
       socket: 'unknown',

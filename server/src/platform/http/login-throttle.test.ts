@@ -21,7 +21,7 @@ const same = (count: number, id = 'id') => new Array<string>(count).fill(id)
 const distinct = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `id-${from + i}`)
 
 describe('wrong credentials', () => {
-  test('are answered as wrong 20 times a minute for one id, and the 21st is told to wait', () => {
+  test('20 wrong attempts a minute with one id get the usual error, and the 21st gets 429 with the time to wait', () => {
     const { countWrong, attempts } = throttle()
     expect(countWrong('192.0.2.1', same(20))).toBe(20)
     const refused = attempts.recordFailure('192.0.2.1', 'id', wrong)
@@ -33,19 +33,19 @@ describe('wrong credentials', () => {
     expect(refused.refusal).toEqual({ step: 'secret_wrong' })
   })
 
-  test('are answered as wrong 200 times a minute for one address, whatever ids it makes up', () => {
+  test('200 wrong attempts a minute from one address get the usual error, whatever ids it makes up', () => {
     const { countWrong } = throttle()
     expect(countWrong('192.0.2.1', distinct(300))).toBe(200)
   })
 
-  test('of one id or address do not count for another', () => {
+  test('wrong attempts with one id or address do not count for another', () => {
     const { countWrong } = throttle()
     countWrong('192.0.2.1', same(50))
     expect(countWrong('192.0.2.1', same(20, 'other'))).toBe(20)
     expect(countWrong('192.0.2.2', same(20))).toBe(20)
   })
 
-  test('count anew after a minute, not before, and the wait that is told is the one that is left', async () => {
+  test('the count of wrong attempts restarts after a minute, and Retry-After is the time that is left', async () => {
     const { clock, attempts, countWrong } = throttle()
     countWrong('192.0.2.1', same(20))
     await clock.advance(59_001)
@@ -54,14 +54,14 @@ describe('wrong credentials', () => {
     expect(countWrong('192.0.2.1', same(21))).toBe(20)
   })
 
-  test('are counted by a clock that nobody can set back', () => {
+  test('wrong attempts are counted by the monotonic clock, so that a change of the system time does not reset them', () => {
     const { clock, countWrong } = throttle()
     countWrong('192.0.2.1', same(20))
     clock.setNow(clock.now() + 3_600_000)
     expect(countWrong('192.0.2.1', same(1))).toBe(0)
   })
 
-  test('from one address cannot make it forget, nor push out what is counted for others', () => {
+  test('one address cannot push its own count or the counts of others out of memory', () => {
     const { countWrong } = throttle()
     countWrong('192.0.2.9', same(20, 'victim'))
     expect(countWrong('192.0.2.1', distinct(100_000))).toBe(200)
@@ -69,7 +69,7 @@ describe('wrong credentials', () => {
     expect(countWrong('192.0.2.9', ['victim'])).toBe(0)
   })
 
-  test('from very many addresses take a bounded amount of memory: the oldest are forgotten first', () => {
+  test('wrong attempts from very many addresses take a bounded amount of memory: the oldest are forgotten first', () => {
     const { countWrong } = throttle()
     countWrong('192.0.2.1', same(20))
     for (let i = 0; i < 10_000; i++) countWrong(`10.0.${i >> 8}.${i & 255}`, ['id'])
@@ -77,14 +77,14 @@ describe('wrong credentials', () => {
     expect(countWrong('10.0.39.15', same(20))).toBe(19)
   })
 
-  test('from an unknown address count together', () => {
+  test('wrong attempts from unknown addresses count together', () => {
     const { countWrong } = throttle()
     expect(countWrong(null, same(25))).toBe(20)
   })
 })
 
 describe('an IPv6 caller', () => {
-  test('is counted by its /64, in whatever way it is written', () => {
+  test('an IPv6 client is counted by its /64, however it is written', () => {
     const part = fc.nat(0xffff).map((n) => n.toString(16))
     const parts = (length: number) => fc.array(part, { minLength: length, maxLength: length })
     const text = (all: string[]) => normalizeIp(all.join(':'))!

@@ -15,12 +15,12 @@ const cursorOf = (row: Row) =>
   listAnswer({ rows: [row, row], total: 2 }, { limit: 1, offset: 0 }, shape).next_cursor!
 
 describe('a page', () => {
-  test('is ten entries from the first unless said otherwise', () => {
+  test('a page has ten entries from the first by default', () => {
     expect(pageOf({})).toMatchObject({ limit: 10, offset: 0 })
     expect(pageOf({ limit: 25, page: 3 })).toMatchObject({ limit: 25, offset: 50 })
   })
 
-  test('after a cursor begins behind the entry that the cursor names, and pages do not count then', () => {
+  test('a page with a cursor begins after the entry of the cursor, and the page number is ignored', () => {
     const cursor = cursorOf({ id: 'aud_Ab-_9', at: 1_700_000_000_123 })
     expect(pageOf({ cursor, page: 7 })).toMatchObject({
       offset: 0,
@@ -29,11 +29,11 @@ describe('a page', () => {
   })
 
   test.each(['', 'x', 'MTIz', '1.a b', '-1.a', "1.a'--", `1.${'a'.repeat(81)}`])(
-    'after a cursor that no list gave out (%j) is refused',
+    'a cursor that no list returned (%j) is refused',
     (cursor) => expect(() => pageOf({ cursor })).toThrow(Problem),
   )
 
-  test('is bounded by times, in any offset', () => {
+  test('a page is limited to a range of times, in any offset', () => {
     expect(pageOf({ from: '2026-01-01', to: '2026-01-02T01:30:00+01:30' })).toMatchObject({
       from: Date.UTC(2026, 0, 1),
       to: Date.UTC(2026, 0, 2),
@@ -45,7 +45,7 @@ describe('a page', () => {
 describe('a list', () => {
   const page = { limit: 3, offset: 0 }
 
-  test('has the fields of the contract and tells that there is more', () => {
+  test('a list has its documented fields and a cursor if there are more entries', () => {
     const answer = listAnswer({ rows: rows(4), total: 9 }, page, shape)
     expect(answer).toEqual({
       object: 'list',
@@ -57,7 +57,7 @@ describe('a list', () => {
     expect(pageOf({ cursor: answer.next_cursor! }).before).toEqual({ at: 998, id: 'aud_2' })
   })
 
-  test.each([0, 1, 3])('that ends with %d entries has no cursor', (count) => {
+  test.each([0, 1, 3])('the last page, with %d entries, has no cursor', (count) => {
     expect(listAnswer({ rows: rows(count), total: count }, page, shape)).toMatchObject({
       total: count,
       next_cursor: null,
@@ -68,14 +68,14 @@ describe('a list', () => {
 describe('the query of a list', () => {
   const valid = new Ajv({ strict: false, coerceTypes: true }).compile(Type.Object(CursorQuery))
 
-  test('takes limits from 1 to 100 and pages from 1', () => {
+  test('a list accepts limits from 1 to 100 and pages from 1', () => {
     for (const query of [{ limit: '1' }, { limit: '100' }, { page: '1' }, {}])
       expect(valid({ ...query })).toBe(true)
     for (const query of [{ limit: '0' }, { limit: '101' }, { limit: '1.5' }, { page: '0' }, { limit: 'x' }])
       expect(valid({ ...query })).toBe(false)
   })
 
-  test('takes times that have a zone', () => {
+  test('a list accepts times with an offset', () => {
     for (const from of ['2026-01-01', '2026-01-01T10:00Z', '2026-01-01T10:00:00.123+02:00'])
       expect(valid({ from })).toBe(true)
     for (const from of ['yesterday', '2026-01-01T10:00', '1767225600', '2026-1-1'])

@@ -56,7 +56,7 @@ const chunked = (i: number) =>
   `POST /${i} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n`
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-test('a connection has at most 16 requests in flight, and each answer makes room for one more', async () => {
+test('a connection has at most 16 requests in flight, and each response admits one more', async () => {
   const waiting: ServerResponse[] = []
   let arrived = 0
   handle = (_, response) => {
@@ -97,14 +97,14 @@ test.each([
   expect(broken).toBe(0)
 })
 
-test('a body of nothing but empty lines is read whole', async () => {
+test('a body of empty lines is read completely', async () => {
   handle = async (request, response) => response.end(`/1 ${(await text(request)).length}|`)
   const { socket, answered } = await client()
   socket.write(post(1, '\r\n'.repeat(200_000)))
   await expect.poll(answered).toEqual(['1400000'])
 })
 
-test('a client that asks and does not read gets every answer once it reads', async () => {
+test('a client that sends requests and does not read gets every response once it reads', async () => {
   const large = 'x'.repeat(50_000)
   let isStopped = () => false
   handle = (request, response) => {
