@@ -1,6 +1,5 @@
 import { type Expression, sql } from 'kysely'
 import type { SqliteDatabase, Transaction } from '../../platform/database/index.ts'
-import type { TokenRow } from './token.store.ts'
 import { SECOND_MS, secondAfter } from './token.ts'
 
 /**
@@ -57,8 +56,15 @@ export async function secondsOnSqlite(
   return rows
 }
 
+interface CountedToken {
+  readonly project_id: string
+  readonly key_id: string
+  readonly epoch: number
+  readonly expires_at: number
+}
+
 /** Takes a token out that is being revoked. */
-export async function uncountToken(tx: Transaction, token: TokenRow): Promise<void> {
+export async function uncountToken(tx: Transaction, token: CountedToken): Promise<void> {
   await sql`update token_counts set n = n - 1 where expires_at = ${token.expires_at} and project_id = ${token.project_id}
     and key_id = ${token.key_id} and epoch = ${token.epoch}`.execute(tx.write<never>())
 }
