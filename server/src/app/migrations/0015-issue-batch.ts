@@ -55,7 +55,7 @@ declare
   key_expiries bigint[] := '{}';
   result_of text[] := array_fill(null::text, array[requests]);
   version_of text[] := array_fill(null::text, array[requests]);
-  is_any_refused boolean := false;
+  issued int := requests;
   is_any_read boolean := false;
   p int;
   k int;
@@ -122,7 +122,7 @@ begin
       if k is not null then key_credits[k] := key_credits[k] - 1; end if;
       continue;
     end if;
-    is_any_refused := true;
+    issued := issued - 1;
   end loop;
 
   insert into tokens (project_id, digest, key_id, epoch, scope, expires_at, revoked_at)
@@ -132,15 +132,17 @@ begin
     as a(project_id, key_id, epoch, scope, result, n)
   where result is null;
 
+  -- Credits of expired tokens are kept only if a token was issued, which fixes the time for all later batches. Else a clock
+  -- that is ahead and goes back would leave credits of tokens that are still active.
   update projects set credits = credits_left[array_position(ids, id)], full_until = next_expiries[array_position(ids, id)]
-  where id = any(ids);
+  where id = any(ids) and (issued > 0 or credits_left[array_position(ids, id)] <= 0);
   if cardinality(key_ids) > 0 then
     update api_keys set credits = key_credits[array_position(key_ids, id)],
       full_until = key_expiries[array_position(key_ids, id)]
-    where project_id = any(ids) and id = any(key_ids);
+    where project_id = any(ids) and id = any(key_ids) and (issued > 0 or key_credits[array_position(key_ids, id)] <= 0);
   end if;
 
-  if is_any_refused then results := array_to_string(result_of, ' ', 'issued'); end if;
+  if issued < requests then results := array_to_string(result_of, ' ', 'issued'); end if;
   if is_any_read then keys_versions := array_to_string(version_of, ' ', '-'); end if;
 end $$`
 

@@ -22,22 +22,21 @@ interface Issued {
 
 async function callFunction(
   sql: SqlConnection,
-  batch: IssueBatch,
+  { items, now }: IssueBatch,
   lockTimeoutMs: string | null,
 ): Promise<IssueOutcome[]> {
-  const { projectIds, keyIds, keyVersions, epochs, keysVersions, scopes, digests, now } = batch
   const [row] = await sql.query<Issued>(ISSUE_BATCH, [
-    projectIds,
-    keyIds,
-    keyVersions,
-    epochs,
-    keysVersions.map((version) => version ?? ''),
-    scopes,
-    Buffer.from(digests.buffer),
+    items.map(({ projectId }) => projectId),
+    items.map(({ keyId }) => keyId),
+    items.map(({ keyVersion }) => keyVersion),
+    items.map(({ epoch }) => epoch),
+    items.map(({ keysVersion }) => keysVersion ?? ''),
+    items.map(({ scope }) => scope),
+    Buffer.concat(items.map(({ digest }) => digest)),
     now,
     lockTimeoutMs,
   ])
-  return outcomesOf(row!, projectIds.length)
+  return outcomesOf(row!, items.length)
 }
 
 function outcomesOf({ issued_at, results, keys_versions }: Issued, requests: number): IssueOutcome[] {

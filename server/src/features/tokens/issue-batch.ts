@@ -1,5 +1,3 @@
-import { DIGEST_BYTES } from './token.ts'
-
 /**
  * One transaction that issues many tokens. It is written once per engine, since the query builder cost a third of the
  * throughput. Both follow the same rules and pass the same tests:
@@ -10,6 +8,11 @@ import { DIGEST_BYTES } from './token.ts'
  * - Credits are taken while there are any; active tokens are counted only when credits run out.
  * - `full_until` says when the next active token expires; until then, a refusal costs no count.
  */
+export interface IssueBatch {
+  readonly now: number
+  readonly items: readonly IssueItem[]
+}
+
 export interface IssueItem {
   readonly projectId: string
   readonly keyId: string
@@ -36,31 +39,3 @@ export type IssueOutcome =
     }
   | { readonly status: 'full'; readonly quota: 'project' | 'key'; readonly retryAfterSeconds: number }
   | { readonly status: 'stale' }
-
-/** A batch column by column: PostgreSQL takes arrays, and so does a message to the SQLite thread. */
-export interface IssueBatch {
-  readonly now: number
-  readonly projectIds: readonly string[]
-  readonly keyIds: readonly string[]
-  readonly keyVersions: readonly number[]
-  readonly epochs: readonly number[]
-  readonly keysVersions: readonly (KeysVersion | undefined)[]
-  readonly scopes: readonly string[]
-  /** Concatenated. */
-  readonly digests: Uint8Array
-}
-
-export function batchOf(items: readonly IssueItem[], now: number): IssueBatch {
-  const digests = new Uint8Array(items.length * DIGEST_BYTES)
-  for (const [i, { digest }] of items.entries()) digests.set(digest, i * DIGEST_BYTES)
-  return {
-    now,
-    projectIds: items.map((item) => item.projectId),
-    keyIds: items.map((item) => item.keyId),
-    keyVersions: items.map((item) => item.keyVersion),
-    epochs: items.map((item) => item.epoch),
-    keysVersions: items.map((item) => item.keysVersion),
-    scopes: items.map((item) => item.scope),
-    digests,
-  }
-}

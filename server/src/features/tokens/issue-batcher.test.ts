@@ -519,6 +519,31 @@ eachEngine((engine) => {
     ])
   })
 
+  test('credits that only a clock ahead has found are gone when it goes back', async () => {
+    const { db, together, advance, project, key, shrink } = await open()
+    const { id } = await project('Club')
+    const [limited, other] = [await key(id, 1), await key(id)]
+    const setLimit = (token_limit: number) =>
+      db.transaction((tx) =>
+        tx
+          .write<Tables>()
+          .updateTable('projects')
+          .set({ token_limit, credits: 0, full_until: null })
+          .execute(),
+      )
+    await shrink(id, 3)
+    await together([limited()])
+    advance(450_000)
+    await together(times(2, other))
+    await setLimit(2)
+    // The token of the limited key has expired by this clock, but its project is full.
+    advance(450_000)
+    expect(await together([limited()])).toMatchObject([{ status: 'full', quota: 'project' }])
+    advance(-450_000)
+    await setLimit(10)
+    expect(await together([limited()])).toMatchObject([{ status: 'full', quota: 'key' }])
+  })
+
   test('a clock that leaps by years finds all credits returned, at once', async () => {
     const { together, advance, project, key, shrink } = await open()
     const { id } = await project('Club')

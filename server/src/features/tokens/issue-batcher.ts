@@ -1,7 +1,7 @@
 import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
 import { issueDespiteLocks, issueOnPostgres } from './issue-batch.postgres.ts'
 import { issueOnSqlite } from './issue-batch.sqlite.ts'
-import { batchOf, type IssueBatch, type IssueItem, type IssueOutcome } from './issue-batch.ts'
+import type { IssueBatch, IssueItem, IssueOutcome } from './issue-batch.ts'
 
 /** Large enough to share the cost of a commit, small enough that a request does not wait long behind others. */
 const MAX_BATCH = 256
@@ -85,7 +85,7 @@ export class IssueBatcher {
   async #issue(batch: readonly Waiting[], issue: typeof issueBatch): Promise<boolean> {
     try {
       const items = batch.map(({ item }) => item)
-      const outcomes = await issue(this.#db, batchOf(items, this.#now()))
+      const outcomes = await issue(this.#db, { items, now: this.#now() })
       if (!outcomes) return false
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely'
 import type { SqliteDatabase, Transaction } from '../../platform/database/index.ts'
-import { SECOND_MS, secondAfter, type TokenRow } from './token.ts'
+import { SECOND_MS, secondAfter } from './token.ts'
 
 /**
  * On SQLite tokens are stored in the order of issuing, so that a batch writes few pages. `token_counts` says how many of a
@@ -56,8 +56,15 @@ export async function secondsOnSqlite(
   return rows
 }
 
+interface CountedToken {
+  readonly project_id: string
+  readonly key_id: string
+  readonly epoch: number
+  readonly expires_at: number
+}
+
 /** Takes a token out that is being revoked. */
-export async function uncountToken(tx: Transaction, token: TokenRow): Promise<void> {
+export async function uncountToken(tx: Transaction, token: CountedToken): Promise<void> {
   await sql`update token_counts set n = n - 1 where expires_at = ${token.expires_at} and project_id = ${token.project_id}
     and key_id = ${token.key_id} and epoch = ${token.epoch}`.execute(tx.write<never>())
 }
