@@ -1,6 +1,7 @@
 import { type BackupHead, createBackup, type NewBackup } from '../platform/backup/index.ts'
-import { type Database, migrationsIn, type Reader, readTable, tablesOf } from '../platform/database/index.ts'
+import { type Database, migrationsIn, type Reader } from '../platform/database/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
+import { readTable, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 

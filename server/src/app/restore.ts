@@ -10,21 +10,17 @@ import {
 } from '../platform/backup/index.ts'
 import {
   type Database,
-  dropTables,
-  filledTables,
-  insertRows,
   isPostgresInUse,
   type Migration,
   migrate,
   migrateIn,
   type Reader,
-  type Table,
   type Transaction,
-  tablesOf,
 } from '../platform/database/index.ts'
 import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { EXIT, StartFailure } from '../platform/start-failure.ts'
+import { dropTables, filledTables, insertRows, type Table, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 

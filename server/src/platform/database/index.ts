@@ -17,6 +17,7 @@ export { afterCursor, type KeysetRange, onPage, unindexed, withinTimes } from '.
 export { withMetrics } from './metrics.ts'
 export {
   type ColumnTypes,
+  MIGRATION_TABLES,
   type Migration,
   type MigrationReport,
   migrate,
@@ -30,13 +31,4 @@ export { pageOf, projectTable } from './project-table.ts'
 export { sqliteFile, sqliteFileState } from './sqlite/open.ts'
 export type { WriterContext } from './sqlite/worker-thread.ts'
 export { isPostgresInUse, isSqliteInUse } from './store-in-use.ts'
-export {
-  type Column,
-  dropTables,
-  filledTables,
-  insertRows,
-  type Row,
-  readTable,
-  type Table,
-  tablesOf,
-} from './tables.ts'
+export { tableNames } from './table-names.ts'

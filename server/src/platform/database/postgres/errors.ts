@@ -58,6 +58,9 @@ export const isPoolExhausted = (error: unknown): boolean => (error as Error)?.me
 export const isOutdatedPlan = (error: unknown): boolean =>
   (error as { routine?: unknown })?.routine === 'RevalidateCachedQuery'
 
+/** An earlier statement has lost the transaction. */
+export const isInLostTransaction = (error: unknown): boolean => codeOf(error) === '25P02'
+
 /** Nothing of the transaction was kept, and the same transaction can succeed. */
 export const isWorthRepeating = (error: unknown): boolean =>
   DEADLOCK.has(codeOf(error)) || isOutdatedPlan(error)

@@ -321,6 +321,22 @@ describe('PostgreSQL', () => {
     })
   })
 
+  test('statements sent behind one that failed fail with its error, and so does the commit', async () => {
+    const db = await openThings()
+    const conflict = (tx: Transaction) =>
+      sql`insert into things (id, n) values (${'a'}, ${1})`.execute(tx.write())
+    await db.transaction((tx) => insert(tx, 'a'))
+    let reasons: unknown[] = []
+    const swallowing = db.transaction(async (tx) => {
+      await idsIn(tx)
+      const sent = await Promise.allSettled([conflict(tx), insert(tx, 'b'), idsIn(tx)])
+      reasons = sent.map((one) => one.status === 'rejected' && one.reason)
+    })
+    await expect(swallowing).rejects.toThrow(UniqueConflict)
+    expect(reasons.map((reason) => (reason as Error).name)).toEqual(new Array(3).fill('UniqueConflict'))
+    expect(await idsIn(db)).toEqual(['a'])
+  })
+
   test('a deadlock is no error: the work is run again', async () => {
     const db = await openThings()
     await db.transaction(async (tx) => void (await Promise.all([insert(tx, 'a'), insert(tx, 'b')])))

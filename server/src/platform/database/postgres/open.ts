@@ -1,14 +1,16 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
 import { type Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
 import type { QueryResult } from 'pg'
 import type { PostgresDatabase, Reader, SqlConnection, Transaction } from '../database.ts'
 import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
 import { PipelinedKysely } from '../transaction.ts'
-import { isWorthRepeating } from './errors.ts'
+import { isInLostTransaction, isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
 import { CHANNEL, Notifications } from './notifications.ts'
 import type { Connection } from './prepared-statements.ts'
 import { PrimaryPool } from './primary-pool.ts'
+
+type Result = Pick<QueryResult, 'command' | 'rowCount' | 'rows'>
 
 const RETRIES = 3
 /** Lets the transaction that won a deadlock take its lock first: an immediate repeat could meet it again. */
@@ -19,7 +21,7 @@ const CLOSE_WITHIN_MS = 5_000
 /** `db1:5432,db2:5432/jeton`, without user and password. */
 const hostsOf = (url: string): string => url.replace(/^postgres(ql)?:\/\/([^/]*@)?/, '').replace(/\?.*$/, '')
 
-/** A connection for Kysely. It fails the commit of a lost transaction with the error that lost it. */
+/** A connection for Kysely. A lost transaction fails with the error that lost it, whatever was sent behind. */
 class KyselyClient {
   readonly #connection: Connection
   #cause: unknown
@@ -29,26 +31,32 @@ class KyselyClient {
     this.#connection = connection
   }
 
-  async query(
-    text: string,
-    parameters: readonly unknown[],
-  ): Promise<Pick<QueryResult, 'command' | 'rowCount' | 'rows'>> {
-    try {
-      const result = await this.#connection.query(text, parameters)
-      // PostgreSQL answers the commit of a failed transaction with a rollback.
-      if (text === 'commit' && result.command === 'ROLLBACK') throw this.#cause
-      return result
-    } catch (error) {
-      this.#cause ??= error
-      if (text !== 'rollback') throw error
-      // The server has rolled back, or will. This error must not hide the one before it.
-      this.#isDiscarded = true
-      return { command: 'ROLLBACK', rowCount: 0, rows: [] }
-    }
+  async query(text: string, parameters: readonly unknown[]): Promise<Result> {
+    const result = await this.#connection.query(text, parameters).catch((error) => this.#fail(text, error))
+    // PostgreSQL answers the commit of a lost transaction with a rollback.
+    if (text === 'commit' && result.command === 'ROLLBACK') throw await this.#causeOfLoss()
+    return result
   }
 
   release(): void {
     this.#connection.release(this.#isDiscarded)
+  }
+
+  async #fail(text: string, error: unknown): Promise<Result> {
+    if (text === 'rollback') {
+      // The server has rolled back, or will. This error must not hide the one before it.
+      this.#isDiscarded = true
+      return { command: 'ROLLBACK', rowCount: 0, rows: [] }
+    }
+    if (isInLostTransaction(error)) throw (await this.#causeOfLoss()) ?? error
+    this.#cause ??= error
+    throw error
+  }
+
+  /** Answers that arrive together may be handled in another order, so this waits for the turn after them. */
+  async #causeOfLoss(): Promise<unknown> {
+    await nextTurn()
+    return this.#cause
   }
 }
 

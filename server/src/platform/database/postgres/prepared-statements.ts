@@ -79,36 +79,23 @@ export class Connection {
     text: string,
     parameters: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
+    const send = (name?: string): Promise<QueryResult<Row>> => {
+      const config = { text, name, values: parameters as unknown[], query_timeout: this.#timeoutMs }
+      return this.#client.query<Row>(config as QueryConfig)
+    }
     try {
-      return await this.#prepareAndSend<Row>(text, parameters)
+      return await (isWorthPreparing(text, parameters) ? this.#statements.run(text, send) : send())
     } catch (error) {
       if (!isOutdatedPlan(error)) throw this.#failed(error)
       this.#statements.noteOutdatedPlan()
       // The transaction is lost and must be repeated as a whole; a single statement can be repeated here.
       if (this.#client.getTransactionStatus() !== 'I') throw error
-      return this.#send<Row>(text, parameters).catch((again) => Promise.reject(this.#failed(again)))
+      return send().catch((again) => Promise.reject(this.#failed(again)))
     }
   }
 
   release(isDiscarded = false): void {
     this.#client.release(isDiscarded || this.isExpired)
-  }
-
-  #prepareAndSend<Row extends QueryResultRow>(
-    text: string,
-    parameters: readonly unknown[],
-  ): Promise<QueryResult<Row>> {
-    if (!isWorthPreparing(text, parameters)) return this.#send(text, parameters)
-    return this.#statements.run(text, (name) => this.#send(text, parameters, name))
-  }
-
-  #send<Row extends QueryResultRow>(
-    text: string,
-    parameters: readonly unknown[],
-    name?: string,
-  ): Promise<QueryResult<Row>> {
-    const config = { text, name, values: parameters as unknown[], query_timeout: this.#timeoutMs }
-    return this.#client.query<Row>(config as QueryConfig)
   }
 
   #failed(error: unknown): unknown {

@@ -1,10 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, SqliteDialect, sql } from 'kysely'
-import type { Reader, Transaction } from './database.ts'
-import { MIGRATION_TABLES, type Migration } from './migrate.ts'
-import { tableNames } from './table-names.ts'
+import {
+  MIGRATION_TABLES,
+  type Migration,
+  type Reader,
+  type Transaction,
+  tableNames,
+} from '../platform/database/index.ts'
 
-/** The three types that columns have on both engines, by one name each. */
+/** The three types of columns, under one name for both engines. */
 export type ColumnType = 'text' | 'bigint' | 'bytes'
 
 export interface Column {
@@ -24,7 +28,7 @@ export type Row = readonly (string | number | Uint8Array | null)[]
 
 const TYPES: Readonly<Record<string, ColumnType>> = { text: 'text', bigint: 'bigint', blob: 'bytes' }
 
-/** A database in memory that Kysely can talk to at once. */
+/** An empty database in memory. */
 function inMemory(): Kysely<never> {
   const database = new DatabaseSync(':memory:')
   const prepare = (text: string) => {
@@ -41,8 +45,8 @@ function inMemory(): Kysely<never> {
 }
 
 /**
- * The tables that these migrations make, as they stand after them: tried out in memory, so that nobody keeps a list, and
- * what else lies in a shared PostgreSQL is not taken for ours.
+ * The tables that these migrations make. The migrations run in memory, so that nobody maintains a list, and tables of other
+ * programs in the same PostgreSQL are left alone.
  */
 export async function tablesOf(migrations: readonly Migration[]): Promise<Table[]> {
   const kysely = inMemory()
@@ -72,18 +76,18 @@ function columnOf(table: string, { name, type }: { name: string; type: string })
 
 const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
 
-/** Page by page in the order of the key, so that memory holds one page however long the table is. */
+/** Reads page by page in the order of the key, so that memory holds one page of the table. */
 export async function* readTable(
   reader: Reader,
   { name, columns, key }: Table,
   pageRows: number,
 ): AsyncGenerator<Row[]> {
-  const places = key.map((column) => columns.findIndex((one) => one.name === column))
+  const positions = key.map((column) => columns.findIndex((one) => one.name === column))
   const names = columns.map((column) => column.name)
   let after: Row | undefined
   for (;;) {
     const from = after
-      ? sql`where (${list(key)}) > (${sql.join(places.map((place) => after![place]))})`
+      ? sql`where (${list(key)}) > (${sql.join(positions.map((position) => after![position]))})`
       : sql``
     const { rows } = await sql<
       Record<string, Row[number]>
@@ -107,7 +111,7 @@ export async function insertRows(
     values ${sql.join(values)}`.execute(tx.write<never>())
 }
 
-/** Tables that hold something. */
+/** Names of the tables that have rows. */
 export async function filledTables(reader: Reader, tables: readonly Table[]): Promise<string[]> {
   const there = await tableNames(reader)
   const filled: string[] = []
@@ -121,7 +125,7 @@ export async function filledTables(reader: Reader, tables: readonly Table[]): Pr
   return filled
 }
 
-/** Everything of ours, and what migrations have been applied with it. */
+/** Drops all our tables, including the list of applied migrations. */
 export async function dropTables(tx: Transaction, tables: readonly Table[]): Promise<void> {
   const kysely = tx.write<never>()
   for (const name of [...tables.map((table) => table.name), ...MIGRATION_TABLES])
