@@ -51,7 +51,7 @@ describe('API keys', () => {
     expect(out).toContain('permissions\tloyalties,rewards\n')
     expect(out).toContain('ip_whitelist\t10.0.0.0/8,127.0.0.1\n')
     expect(out).toMatch(/token_limit\t5\n[\s\S]*\napp_token\tjta_\S+\n$/)
-    expect(err).toMatch(/shown this once.*jeton key regenerate key_/s)
+    expect(err).toMatch(/shown only once.*jeton key regenerate key_/s)
     expect((await type('key show pos')).out).not.toContain('jta_')
   })
 
@@ -360,7 +360,7 @@ describe('getting in', () => {
     })
     expect((await bare(['key', 'list', '--url', service.url, '--management-id', 'x'])).code).toBe(2)
     const half = await bare(['key', 'list'], { env: { JETON_MANAGEMENT_ID: 'x' } })
-    expect(half).toMatchObject({ code: 78, err: expect.stringContaining('go together') })
+    expect(half).toMatchObject({ code: 78, err: expect.stringContaining('only valid together') })
   })
 
   test('login keeps a credential that works, for its owner only, and project use a project', async () => {
@@ -421,7 +421,7 @@ describe('what can go wrong on the way', () => {
     await close()
     expect(await typed(['operator', 'list', '--url', url])).toMatchObject({
       code: 69,
-      err: expect.stringMatching(/connection refused[\s\S]*npm start/),
+      err: expect.stringMatching(/connection refused[\s\S]*Start the server: jeton serve/),
     })
   })
 
@@ -442,7 +442,7 @@ describe('what can go wrong on the way', () => {
     const page = await answering(200, { 'content-type': 'text/html' }, '<html>')
     expect(await typed(['operator', 'list', '--url', page.url])).toMatchObject({
       code: 69,
-      err: expect.stringContaining('does not answer like Jeton'),
+      err: expect.stringContaining('is not from Jeton'),
     })
     const redirect = await answering(302, { location: `${page.url}/stolen` }, 'moved')
     expect((await typed(['operator', 'list', '--url', redirect.url])).code).toBe(69)

@@ -52,7 +52,10 @@ describe('key create', () => {
   test('refuses a name that another key of the project has, and the printed command works', async () => {
     const { id } = JSON.parse((await type('key create --name pos --permissions rewards --json')).out)
     const { code, err } = await type('key create --name pos --permissions rewards')
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`named "pos" already (${id})`) })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining(`already has an API key named "pos" (${id})`),
+    })
     expect((await type('key list --quiet')).out).toBe(`${id}\n`)
     const [, command] = /jeton (key regenerate .*)\n/.exec(err)!
     expect((await type(command!)).out).toContain('app_token\tjta_')
@@ -103,11 +106,11 @@ describe('audit list', () => {
     const shown = await type('audit list --limit 1', { isTTY: true })
     expect(shown.out).toMatch(new RegExp(`api_key\\.blocked +api_key pos +anna +${project.name} +127`))
     expect(shown.err).toContain(
-      `Only project "${project.name}". For everything: jeton audit list --all-projects\n`,
+      `Project "${project.name}" only. All projects: jeton audit list --all-projects\n`,
     )
     const { out, err } = await type('audit list --limit 1')
     expect(out).toContain(`\tapi_key.blocked\t${key.id}\t${anna.id}\t${project.id}\t`)
-    expect(err).not.toContain('Only project')
+    expect(err).not.toContain('All projects:')
     const { text } = await service.manage('GET', `/projects/${project.id}/audit-log?limit=1`)
     expect((await type('audit list --limit 1 --json', { isTTY: true })).out).toBe(`${text}\n`)
   })

@@ -136,7 +136,7 @@ describe('listen', () => {
       { env: env() },
     )
     expect(code).toBe(0)
-    expect(err).toContain('Events since 1h first.')
+    expect(err).toContain('Starting with events since 1h.')
     const again = receiver.received.slice(1)
     expect(eventsIn(again)).toEqual([...before, after])
     expect(again.map((one) => checked(webhook.secret, one).id).sort()).toEqual(deliveries)
@@ -170,7 +170,7 @@ describe('listen', () => {
     const silent = await listening(['--as', 'Elsewhere'])
     expect(silent.said()).toContain(another.id)
     const command = await listening(['--as', 'Tell the CRM'])
-    expect(command.said()).toContain('Its own headers (x-tenant) are left out.')
+    expect(command.said()).toContain('Its custom headers (x-tenant) are not sent.')
     await redeem()
     const received = await receiver.receivedAtLeast(1)
     expect(checked(distribution.secret, received[0]!)).toMatchObject({
@@ -192,14 +192,14 @@ describe('listen', () => {
     const ids = [await redeem()]
     await receiver.receivedAtLeast(1)
     await service.stop()
-    await command.printed(/ Trying again until it is back\./)
+    await command.printed(/ Retrying until the server is back\./)
     service = await startService(settings, { clock: systemClock })
     ids.push(await redeem())
-    await command.printed(/It is back; nothing was skipped\./)
+    await command.printed(/The server is back; no event was skipped\./)
     const received = await receiver.receivedAtLeast(2)
     expect(received.map((one) => checked(webhook.secret, one).event.id)).toEqual(ids)
     await command.stop()
-    expect(command.said().match(/Trying again/g)).toHaveLength(1)
+    expect(command.said().match(/Retrying until/g)).toHaveLength(1)
   })
 
   test('an event whose transaction began earlier and was committed later is not missed', async () => {
@@ -247,10 +247,10 @@ describe('listen', () => {
       isTTY: true,
     })
     const { code, out } = await command.ended
-    expect([code, command.hearsKeys()]).toEqual([1, false])
+    expect([code, command.readsKeys()]).toEqual([1, false])
     expect(out).toContain('"no"')
     expect(out).not.toContain('r to resend')
-    expect((await listening([], { isTTY: true })).hearsKeys()).toBe(true)
+    expect((await listening([], { isTTY: true })).readsKeys()).toBe(true)
   })
 
   test('a receiver that is not there is said to be missing, and the next event is tried all the same', async () => {
@@ -259,8 +259,10 @@ describe('listen', () => {
     const command = start(['listen', '--forward-to', away])
     await command.printed(/Ctrl-C/)
     const ids = [await redeem(), await redeem()]
-    await command.printed(new RegExp(`${ids[1]}\t\t\\d+\tnobody listens there`))
-    expect(command.said()).toMatch(new RegExp(`${ids[0]}\t\t\\d+\tnobody listens there`))
+    await command.printed(new RegExp(`${ids[1]}\t\t\\d+\tconnection refused: nothing is listening on`))
+    expect(command.said()).toMatch(
+      new RegExp(`${ids[0]}\t\t\\d+\tconnection refused: nothing is listening on`),
+    )
   })
 
   test('programs get a line of tabs or of JSON, and 1 where the receiver refused', async () => {

@@ -46,7 +46,7 @@ test('project use governs the commands with an API key: without a saved key of t
   const { name } = (await service.manage('GET', `/projects/${shop.projectId}`)).body
   const card = await shop.member(250)
   await shop.material({ price: 100 })
-  expect((await type(['project', 'use', name])).err).toContain('It has no saved API key.')
+  expect((await type(['project', 'use', name])).err).toContain('No API key is saved for it.')
   const clientCommands = [
     ['token', 'issue'],
     ['reward', 'list'],

@@ -48,5 +48,5 @@ test('a store without an operator says so at the start, with the command that ma
   expect(running.stdout()).toContain('operator    none yet')
   const command = `jeton operator create --local --save --url ${running.url}`
   expect(running.stdout()).toContain(`npx ${command}\n`)
-  expect(running.stdout()).not.toContain('were shown when they were made')
+  expect(running.stdout()).not.toContain('were shown at creation')
 })

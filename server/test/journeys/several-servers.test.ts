@@ -28,7 +28,7 @@ test('a second first start on another port leaves the default server alone, and 
   expect(profile.default).toBe(first.url)
   expect(Object.keys(profile.servers)).toEqual([first.url, second.url])
   expect(first.stdout()).not.toContain('still go to')
-  expect(second.stdout()).toContain(`still go to ${first.url}. To send them to this server:`)
+  expect(second.stdout()).toContain(`still go to ${first.url}. To use this server:`)
   expect(second.stdout()).toContain(`export JETON_URL=${second.url}\n`)
   const config = { XDG_CONFIG_HOME: join(home.folder, '.config') }
   const listed = await jeton(['project', 'list', '--quiet'], { env: { ...config, JETON_URL: second.url } })
@@ -85,6 +85,6 @@ test('an operator made in the store and saved does not become the default beside
   saveProfile('http://127.0.0.1:1', { management_id: 'x', management_token: 'y' }, { env })
   const argv = ['operator', 'create', '--local', '--save', '--url', service.url]
   expect((await jeton(argv, { env })).err).toContain(
-    `Commands still go to http://127.0.0.1:1. To send them here: export JETON_URL=${service.url}`,
+    `Commands still go to http://127.0.0.1:1. To use this server: export JETON_URL=${service.url}`,
   )
 })

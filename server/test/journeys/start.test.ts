@@ -123,7 +123,7 @@ describe('the first start in an empty folder', () => {
     expect(second.stdout()).not.toMatch(SECRET)
     expect(second.stdout()).toContain('1 project, 1 key, 1 active token')
     expect(second.stdout()).not.toMatch(/created now|Shown once|curl/)
-    expect(second.stdout()).toContain('npx jeton help key regenerate')
+    expect(second.stdout()).toContain('jeton help key regenerate')
     for (const line of second.stdout().split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
     const asked = await clientOf(second.url).introspect({ appId, appToken }, issued.body.access_token)
     expect(asked.body.active).toBe(true)

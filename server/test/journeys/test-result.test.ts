@@ -113,9 +113,7 @@ eachEngine((engine) => {
       const bad = await command(service.url, projectId, `webhook test ${id}`)
       expect(bad.code).toBe(1)
       expect(bad.out).toMatch(/^status +pending\n[\s\S]* 500 +broken +answered 500\n$/)
-      const [, delivery] = /^Failed: answered 500\. To send it again: jeton delivery retry (whs_\w+)\n$/.exec(
-        bad.err,
-      )!
+      const [, delivery] = /^Failed: answered 500\. Retry: jeton delivery retry (whs_\w+)\n$/.exec(bad.err)!
       expect(bad.out).toContain(delivery)
 
       const nobody = await createWebhook(service, `http://127.0.0.1:${await freePort()}/hook`)

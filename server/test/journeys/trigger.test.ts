@@ -66,7 +66,7 @@ test('it works however often it is typed: missing points and mugs are added, and
   for (let i = 0; i < 2; i++) await trigger('--quiet')
   const { code, err } = await trigger()
   expect(code).toBe(0)
-  expect(err).toContain('SAMPLE-1 had 0 points; 100 were added.')
+  expect(err).toContain('SAMPLE-1 had 0 points; added 100.')
   expect(await counted()).toBe(before + 3)
 
   const call = apiOf(service.url, await service.key(projectId))
@@ -74,7 +74,7 @@ test('it works however often it is typed: missing points and mugs are added, and
   await ok(call('PUT', `/rewards/${rewards[0].id}`, { stock: 0 }))
   const restocked = await trigger('redemption', '--reward', 'Mug')
   expect(restocked.code).toBe(0)
-  expect(restocked.err).toContain('Nothing was left of Mug; now there are 40.')
+  expect(restocked.err).toContain('Mug was out of stock; set the stock to 40.')
 })
 
 test('in another project the card has to be named: it may be that of a real customer', async () => {
