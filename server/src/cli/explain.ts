@@ -25,7 +25,7 @@ interface Refusal {
   readonly forwarded: string | null
 }
 
-/** What a remedy is built from. */
+/** Fields of a key that a remedy uses. */
 interface ShownKey {
   readonly name: string
   readonly permissions?: readonly string[]
@@ -65,7 +65,7 @@ function refuseOthers(id: string): void {
   if (!isToken && !UUID.test(id)) return
   const what = isToken ? 'a token' : 'an app id'
   throw wrongUsage(
-    `This is ${what}; jeton explain takes the request_id of a response, v-….\nWhat it is allowed to do: jeton check ${isToken ? '"$TOKEN"' : id} GET /v1/rewards\nRecent refusals: jeton refusal list`,
+    `This is ${what}; jeton explain takes the request_id of a response, v-….\nCheck what it is allowed to do: jeton check ${isToken ? '"$TOKEN"' : id} GET /v1/rewards\nRecent refusals: jeton refusal list`,
   )
 }
 

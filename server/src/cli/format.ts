@@ -1,6 +1,6 @@
 import { wrongUsage } from './exit.ts'
 
-/** Who reads the output: people get short, relative values; programs get exact ones. */
+/** The reader of the output: people get short, relative values; programs get exact ones. */
 export interface Reader {
   readonly person: boolean
   readonly now: number

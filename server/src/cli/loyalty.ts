@@ -229,7 +229,7 @@ export function offeredReward(
 
 const MAX_NAMED = 5
 
-/** What the member can redeem instead. */
+/** Lists the rewards that the member can redeem. */
 function offered(offers: readonly Offer[]): string {
   if (offers.length === 0) return 'No reward is assigned to its campaign.'
   const named = offers.slice(0, MAX_NAMED).map(({ name, price }) => `${plain(name)} (${price} points)`)

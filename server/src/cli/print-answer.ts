@@ -12,7 +12,7 @@ export interface Output {
   readonly quiet?: boolean
 }
 
-/** What was requested. */
+/** The request of an answer. */
 interface Requested {
   readonly operation: Operation
   readonly catalogue: Catalogue

@@ -10,7 +10,7 @@ export interface SavedKey {
   readonly app_token: string
 }
 
-/** What is saved about a server. */
+/** The saved data of a server. */
 export interface Profile {
   readonly management_id: string
   readonly management_token: string

@@ -18,7 +18,7 @@ import {
   type Typed,
 } from './resource-request.ts'
 
-/** What one generated command does beyond its request to the API. */
+/** Additions to one generated command. */
 export interface Extra {
   readonly examples?: readonly string[]
   addOptions?(command: Command): unknown

@@ -158,7 +158,7 @@ function noteLeftOut(io: Io, { json }: Answer): void {
 
 const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: failUnlessDelivered }
 
-/** What generated commands have beyond their operation, by `noun.verb`. */
+/** Additions to generated commands, by `noun.verb`. */
 export const EXTRAS: Readonly<Record<string, Extra>> = {
   'project.create': { examples: ['jeton project create --name "Club Europe"'] },
   'project.delete': { examples: ['jeton project delete "Club Europe"'] },

@@ -103,7 +103,7 @@ export async function confirmed(
   return repeatsName ? { ...request, body: { name } } : request
 }
 
-/** What deleting does, said in the prompt. */
+/** Consequences of deleting, for the prompt. */
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   project: 'Its keys and tokens stop working immediately, and its data is deleted.',
   key: 'Its tokens stop working immediately.',

@@ -19,7 +19,7 @@ import { addTour } from './tour/tour.ts'
 import { addTrigger } from './trigger.ts'
 import { addVerify } from './verify/verify.ts'
 
-/** What each exit code means, for the help and the generated reference. */
+/** Meaning of each exit code, for the help and the generated reference. */
 export const EXIT_CODES: readonly (readonly [number, string])[] = [
   [0, 'success'],
   [EXIT.refused, 'rejected by the server'],

@@ -8,7 +8,7 @@ export interface StartFacts {
   readonly managementUrl: string
   readonly store: string
   readonly workers: number
-  /** What this start created. */
+  /** Operator and sample that this start created. */
   readonly first: FirstStart
   readonly existing: {
     readonly projects: number

@@ -101,7 +101,7 @@ eachEngine((engine) => {
         expect((await service.manage('POST', `${path}/test?wait_ms=${wait}`)).status, wait).toBe(400)
     })
 
-    test('is shown by the command line with its result: exit code 0 if it was taken, 1 if not', async () => {
+    test('is shown by the command line with its result: exit code 0 if it was accepted, 1 if not', async () => {
       receiver.answer = () => ({ status: 200, body: 'thanks' })
       const { id, projectId } = await createWebhook(service, receiver.url)
       const good = await command(service.url, projectId, `webhook test ${id}`)

@@ -53,10 +53,10 @@ export function createReport(io: Io, { json, verbose }: { json?: boolean; verbos
     begin: (title) => print(`\n  ${title}\n`),
     beginStep(number, step) {
       head = `${String(number).padStart(3)}  ${step.name.padEnd(NAME)} `
-      if (verbose)
-        for (const line of [`\n${head.trimEnd()}`, step.proves, `By hand: ${step.byHand}`])
-          print(line.startsWith('\n') ? line : indented(5, asStarted(io, line)))
-      else if (io.isTTY) io.stdout.write(head)
+      if (verbose) {
+        print(`\n${head.trimEnd()}`)
+        for (const line of [step.proves, `By hand: ${step.byHand}`]) print(indented(5, asStarted(io, line)))
+      } else if (io.isTTY) io.stdout.write(head)
     },
     exchange: (exchange) => verbose && exchangeLines(exchange).forEach(print),
     endStep(result) {

@@ -51,10 +51,10 @@ interface Parts {
 
 const POLL_EVERY_MS = 20
 
-/** What a step found, short enough for one line. */
+/** Result of a step, short enough for one line. */
 export interface Found {
   readonly result: string
-  /** What shows it: a time, a status, a part of the response. */
+  /** Evidence: a time, a status, a part of the response. */
   readonly proof: string
   /** Sentences on lines of their own. */
   readonly more?: readonly string[]

@@ -23,7 +23,7 @@ export function addTour(program: Command, io: Io): void {
     .description(
       'Checks each guarantee against the server, in a temporary project that it deletes afterwards. Exit code 1 if one does not hold.',
     )
-    .option('--verbose', 'what each step proves, every request as curl, every response')
+    .option('--verbose', 'print each guarantee, every request as curl, every response')
     .option('--json', 'JSON output')
     .addHelpText(
       'after',
@@ -156,7 +156,7 @@ function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
       'To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
     )
   if (via === 'sent') lines.push('', 'The server sent the event: JETON_WEBHOOK_ALLOW includes this machine.')
-  if (!verbose) lines.push('', 'What each step proves, with every request:', 'jeton tour --verbose')
+  if (!verbose) lines.push('', 'Details of each step, with every request:', 'jeton tour --verbose')
   return lines
 }
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { CREDENTIAL_PREFIX, WEBHOOK_SECRET_PREFIX } from '../../contract/ids.ts'
 import type { CapturedRequest } from './captured-request.ts'
 
-/** What to check. */
+/** A captured request and the secret to check it with. */
 export interface SignatureCheck {
   readonly request: CapturedRequest
   readonly secret: string
@@ -54,7 +54,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const MIN_BYTES = 24
 const MAX_BYTES = 64
 
-/** What is wrong with a secret; undefined if it is well-formed. */
+/** Describes what is wrong with a secret; undefined if it is well-formed. */
 export function secretProblem(secret: string): string | undefined {
   if (secret !== secret.trim()) return 'the secret has white space around it'
   const credential = Object.entries(CREDENTIAL_PREFIX).find(([, prefix]) => secret.startsWith(prefix))
@@ -76,7 +76,7 @@ export const normalized = (secret: string): string =>
 
 export const SECRET_REMEDY = `Use the full secret that was shown when the webhook was created (${WEBHOOK_SECRET_PREFIX}…). If it is lost, replace it: jeton webhook rotate <webhook>`
 
-/** What is wrong with a header, and what to do. */
+/** A problem of a header, and its fix. */
 export interface HeaderProblem {
   readonly says: string
   readonly remedy: string
