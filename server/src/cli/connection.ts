@@ -38,9 +38,9 @@ const DEFAULT_URL = 'http://127.0.0.1:8080'
 export const addConnectionOptions = (command: Command): Command =>
   command
     .optionsGroup('Server')
-    .option('--url <url>', 'URL of the server (default: JETON_URL, the profile)')
-    .option('--management-id <id>', 'operator (default: JETON_MANAGEMENT_ID, the profile)')
-    .option('--management-token <token>', 'its token (default: JETON_MANAGEMENT_TOKEN, the profile)')
+    .option('--url <url>', 'URL of the server (default: JETON_URL or profile)')
+    .option('--management-id <id>', 'operator (default: JETON_MANAGEMENT_ID or profile)')
+    .option('--management-token <token>', 'token (default: JETON_MANAGEMENT_TOKEN or profile)')
 
 /** Normalizes a URL, since profiles are stored by it. */
 export function plainUrl(url: string, wrong = wrongUsage): string {

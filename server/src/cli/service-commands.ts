@@ -66,7 +66,7 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('doctor')
-    .summary('check settings, store, clock, ports, permissions, proxies')
+    .summary('check settings, store, clock, ports and permissions')
     .description(
       'Checks settings, store, clock, ports, permissions and proxies, and says how to fix problems. It reads the settings of this shell, so run it with the environment of the service. ? marks what it cannot check. It changes nothing. Exit code 78 if a check fails.',
     )
@@ -80,7 +80,7 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('backup')
-    .summary('write a snapshot of the store to a file while the service runs')
+    .summary('write a snapshot of the store while the service runs')
     .description(
       'Writes a consistent snapshot of the store to one file while the service runs. It can be restored into SQLite or PostgreSQL.',
     )

@@ -140,7 +140,7 @@ function printNextSteps({ io, connection, sameFlags }: Session, [event]: readonl
 export function addTrigger(program: Command, io: Io): void {
   const command = program
     .command('trigger')
-    .summary('cause an event by a real redemption with the sample card')
+    .summary('cause an event: redeem a reward with the sample card')
     .description(
       'Redeems a reward, which writes an event, and prints the result. Missing points are added first.',
     )

@@ -326,10 +326,7 @@ describe('listen', () => {
   test.each([
     [['--forward-to', 'ftp://localhost'], 'is not a URL such as localhost:3000/hook'],
     [['--forward-to', 'http://'], 'is not a URL such as localhost:3000/hook'],
-    [
-      ['--forward-to', 'localhost:3000', '--since', 'yesterday'],
-      '--since: "yesterday" is not a duration',
-    ],
+    [['--forward-to', 'localhost:3000', '--since', 'yesterday'], '--since: "yesterday" is not a duration'],
     [['--forward-to', 'localhost:3000', '--since', '2026-99-99'], '--since: expected a time such as'],
     [['--forward-to', 'localhost:3000', '--events', '0'], '--events: "0" is not a positive number'],
     [[], '--forward-to'],

@@ -76,14 +76,14 @@ describe('the first start in an empty folder', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  test('shows at most 80 columns but for paths, no colour, and `curl` first where it is to be typed', async () => {
+  test('shows at most 80 columns except for paths, no colour, and no `curl` before step 1', async () => {
     const running = await start(newHome())
     await running.printed(/Ctrl-C/)
     const printed = running.stdout()
     for (const line of printed.split('\n'))
       if (!line.includes('sample-app-token')) expect(line.length, line).toBeLessThanOrEqual(80)
     expect(printed).not.toMatch(/\u001b/)
-    expect(printed.slice(0, printed.indexOf('curl'))).toMatch(/1 {2}Get a token/)
+    expect(printed.slice(0, printed.indexOf('curl'))).toMatch(/1 {2}Issue a token/)
     expect(printed).toContain(`reference   ${running.url}/docs`)
     expect((await send(`${running.url}/docs`)).status).toBe(200)
   })
