@@ -1,18 +1,22 @@
 /** Writes what is generated from the code; with `--check` it only says what has drifted, and fails. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { ApiDocument } from '../src/cli/operations.ts'
 import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'
 import { documentSettings } from '../src/platform/config/index.ts'
 import { describeApi } from './describe-api.ts'
+import { documentCommands } from './document-commands.ts'
 import { documentErrors } from './document-errors.ts'
 import { documentScopes } from './document-scopes.ts'
 
 const root = new URL('../../', import.meta.url)
+const api = await describeApi()
 const generated: Record<string, string> = {
   'docs/reference/settings.md': documentSettings(),
   'docs/reference/errors.md': documentErrors(),
   'docs/reference/scopes.md': documentScopes(),
+  'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
-  'server/openapi.json': `${JSON.stringify(await describeApi(), null, 1)}\n`,
+  'server/openapi.json': `${JSON.stringify(api, null, 1)}\n`,
 }
 
 const checking = process.argv.includes('--check')

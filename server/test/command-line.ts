@@ -37,8 +37,8 @@ export interface RunningCommand {
   said(): string
   /** Resolves once that matches; rejects with all of it if the command ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
-  /** Whether it has asked for single keys of the terminal. */
-  hearsKeys(): boolean
+  /** Whether it reads single keys of the terminal. */
+  readsKeys(): boolean
   /** Presses a key, where it runs in a terminal. */
   press(key: string): void
   /** As Ctrl-C does. */
@@ -65,7 +65,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
     stopped: stop.signal,
     // What would be a second is soon over; nothing is measured by it.
     wait: (ms) => wait(Math.min(ms, 10), undefined, { signal: stop.signal }).catch(() => undefined),
-    hearKeys: isTTY
+    onKey: isTTY
       ? (listener) => {
           hear = listener
           return () => undefined
@@ -101,7 +101,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
         look()
         void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${said}`)))
       }),
-    hearsKeys: () => hear !== undefined,
+    readsKeys: () => hear !== undefined,
     press: (key) => hear?.(key),
     stop() {
       stop.abort()

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { type BackupReport, backUp } from '../app/back-up.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
 import { encryptionKeyFile, KEY_ADVICE } from '../platform/encryption-key.ts'
@@ -8,7 +8,7 @@ import { CommandFailure } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
 import { noStore, openExisting, storeExists } from './store.ts'
 
-/** Writes a backup of the store that the settings name, while the service runs. */
+/** Writes a backup of the store while the service runs. */
 export async function backup(io: Io, typed: string, options: { json?: boolean }): Promise<void> {
   const config = readConfig(io.env)
   const file = resolve(typed)
@@ -20,7 +20,7 @@ export async function backup(io: Io, typed: string, options: { json?: boolean })
     if (options.json)
       return printLine(io, JSON.stringify({ ...report, file, tables: Object.fromEntries(report.tables) }))
     printLine(io, file)
-    tell(io, report, config)
+    printReport(io, report, config)
   } catch (error) {
     throw explained(error, file)
   } finally {
@@ -32,19 +32,21 @@ function refuseExisting(file: string): void {
   for (const path of [file, `${file}.part`])
     if (existsSync(path))
       throw new CommandFailure(
-        `${path} is there already${path === file ? '' : ': another backup runs, or was interrupted'}. Nothing was written. Choose another name, or remove it.`,
+        `${path} already exists${path === file ? '' : ': another backup is running or was interrupted'}. Nothing was written. Choose another name, or delete it.`,
         EXIT.refused,
       )
 }
 
 function explained(error: unknown, file: string): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'EACCES' || code === 'ENOSPC' || code === 'EFBIG' || code === 'EROFS')
-    return new CommandFailure(`Cannot write ${file} (${code}). Nothing is left of it.`, EXIT.configuration)
+  if (code === 'ENOENT')
+    return new CommandFailure(`No such directory: ${dirname(file)}. No file was written.`, EXIT.configuration)
+  if (code === 'EACCES' || code === 'ENOSPC' || code === 'EFBIG' || code === 'EROFS')
+    return new CommandFailure(`Cannot write ${file} (${code}). No file was written.`, EXIT.configuration)
   return error
 }
 
-/** A line for every table, to whoever watches; standard output has the name of the file alone. */
+/** Progress of large tables, on stderr; stdout has only the name of the file. */
 function progress(io: Io): (table: string, rows: number) => void {
   const STEP = 100_000
   let next = STEP
@@ -56,20 +58,24 @@ function progress(io: Io): (table: string, rows: number) => void {
   }
 }
 
-function tell(io: Io, { tables, rows, bytes, takenAt, encryptionKeys }: BackupReport, config: Config): void {
+function printReport(
+  io: Io,
+  { tables, rows, bytes, takenAt, encryptionKeys }: BackupReport,
+  config: Config,
+): void {
   const filled = [...tables].filter(([, count]) => count > 0)
   for (const [table, count] of filled) remark(io, `  ${table.padEnd(22)}${count.toLocaleString('en')}`)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
   remark(io, `${rows.toLocaleString('en')} rows, ${size}, as of ${takenAt}.`)
-  remark(io, 'Tokens are not in it: they live 15 minutes, and a restore ends them all.')
+  remark(io, 'It contains no tokens: they are valid for 15 minutes, and a restore invalidates all of them.')
   if (encryptionKeys.length > 0)
     remark(
       io,
-      `Secrets of webhooks in it need the encryption key ${encryptionKeys.join(', ')}, which is not in it but in ${whereTheKeyIs(config)}. ${KEY_ADVICE}`,
+      `Its webhook secrets require the encryption key ${encryptionKeys.join(', ')}, which is not in the backup but in ${keyLocation(config)}. ${KEY_ADVICE}`,
     )
 }
 
-const whereTheKeyIs = (config: Config): string =>
+const keyLocation = (config: Config): string =>
   config.JETON_ENCRYPTION_KEY === undefined && config.JETON_DATABASE_URL === undefined
     ? encryptionKeyFile(config.JETON_DATA_DIR)
     : 'JETON_ENCRYPTION_KEY'

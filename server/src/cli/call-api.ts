@@ -1,5 +1,9 @@
-import type { Connection } from './connection.ts'
+import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
+import { type Connection, type ConnectionOptions, connect } from './connection.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { shellWord } from './format.ts'
+import type { Io } from './io.ts'
+import { type Catalogue, readCatalogue } from './operations.ts'
 
 export interface ApiRequest {
   readonly method: string
@@ -8,19 +12,19 @@ export interface ApiRequest {
   readonly body?: unknown
   /** OAuth endpoints take a form. */
   readonly form?: Readonly<Record<string, string>> | undefined
-  /** Of an API client, instead of the operator's. */
+  /** Credential of an API client, instead of the operator's. */
   readonly credential?: Readonly<Record<string, string>> | undefined
-  /** Beside the credential; nothing secret. */
+  /** Further headers, without secrets. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Gives up when it fires. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface Answer {
   readonly status: number
-  /** `X-Request-Id`: what the call caused carries it. */
+  /** `X-Request-Id`. Events have it as `group_id`. */
   readonly requestId: string
-  /** As it came. */
+  /** The unchanged body. */
   readonly text: string
   readonly json: unknown
 }
@@ -42,13 +46,13 @@ export function contentOf({ body, form }: ApiRequest): { type: string; text: str
   return body === undefined ? undefined : { type: 'application/json', text: JSON.stringify(body) }
 }
 
-/** An answer before anyone has looked at it. */
+/** A response with any status. */
 export interface RawAnswer {
   readonly response: Response
   readonly text: string
 }
 
-/** The request as it is, whatever is answered. */
+/** Sends a request and returns the response, whatever its status. */
 export function exchange(connection: Connection, request: ApiRequest): Promise<RawAnswer> {
   const content = contentOf(request)
   return send(connection.url, addressOf(connection.url, request), {
@@ -74,12 +78,12 @@ export async function callApi(connection: Connection, request: ApiRequest): Prom
 async function send(url: string, address: string, init: RequestInit): Promise<RawAnswer> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
   try {
-    // Redirects are not followed: the credential would go along to wherever they lead.
+    // Redirects are not followed, since they would receive the credential.
     const response = await fetch(address, { ...init, redirect: 'manual', signal })
     return { response, text: await response.text() }
   } catch (error) {
     throw new CommandFailure(
-      `Cannot reach ${url}: ${reasonOf(error as Error)}.\nIs it running there? Start it: npm start   Name another: --url or JETON_URL`,
+      `Cannot reach ${url}: ${reasonOf(error as Error)}.\nStart the server: jeton serve   Use another one: --url or JETON_URL`,
       EXIT.unreachable,
     )
   }
@@ -88,9 +92,9 @@ async function send(url: string, address: string, init: RequestInit): Promise<Ra
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name cannot be looked up now',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
+  EAI_AGAIN: 'the name cannot be resolved at the moment',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
 }
 
 function reasonOf(error: Error): string {
@@ -103,11 +107,11 @@ function parsed({ url }: Connection, response: Response, text: string): unknown 
   try {
     if (response.status < 300) return JSON.parse(text)
   } catch {
-    // Told below: whatever answers is not Jeton.
+    // The response is not JSON, so it does not come from Jeton.
   }
   const type = response.headers.get('content-type') ?? 'no content type'
   throw new CommandFailure(
-    `${url} does not answer like Jeton: ${response.status}, ${type}. Check --url or JETON_URL.`,
+    `The response of ${url} is not from Jeton: ${response.status}, ${type}. Check --url or JETON_URL.`,
     EXIT.unreachable,
   )
 }
@@ -120,7 +124,7 @@ interface ErrorBody {
   readonly resource_type?: string
 }
 
-/** What the server said, in at most two lines and one for what to do about credentials. */
+/** The error of the server in two lines: message and details, then notes. */
 export function refused(
   response: Response,
   text: string,
@@ -128,7 +132,7 @@ export function refused(
 ): CommandFailure {
   const body = errorBody(text)
   const details = body.details?.replaceAll('<request_id>', body.request_id ?? '')
-  const said = [body.message ?? `Answered ${response.status}.`, details].filter(Boolean).join(' ')
+  const said = [body.message ?? `The server returned ${response.status}.`, details].filter(Boolean).join(' ')
   const notes = [
     body.request_id && `Request ${body.request_id}.`,
     retryNote(response),
@@ -151,11 +155,11 @@ function retryNote(response: Response): string | undefined {
   return seconds ? `Try again in ${seconds} s.` : undefined
 }
 
-/** What only this side knows: where the credential or the project came from. */
+/** Says where the credential or the project came from, which only the command line knows. */
 function ownNote({ credential, defaultProject }: Connection, body: ErrorBody): string | undefined {
   if (body.key === 'unauthorized') return `The credential came from ${credential().from}.`
   if (body.resource_type === 'project' && defaultProject && body.message?.includes(defaultProject))
-    return 'It is the default of your profile. Choose another with jeton project use; to see them: jeton project list'
+    return 'It is the default of your profile. List projects: jeton project list   Choose another: jeton project use'
   return undefined
 }
 
@@ -164,3 +168,55 @@ const codeOf = (status: number): number => {
   if (status === 404) return EXIT.notFound
   return status === 429 || status === 503 ? EXIT.tryAgain : EXIT.refused
 }
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+const OPERATOR = ['X-Management-Id: $JETON_MANAGEMENT_ID', 'X-Management-Token: $JETON_MANAGEMENT_TOKEN']
+const CLIENT = ['X-App-Id: $APP_ID', 'X-App-Token: $APP_TOKEN']
+const BEARER = ['Authorization: Bearer $TOKEN']
+
+function credentialLines({ credential }: ApiRequest): readonly string[] {
+  if (!credential) return OPERATOR
+  return 'authorization' in credential ? BEARER : CLIENT
+}
+
+const formField = ([name, value]: [string, string]): string =>
+  `--data-urlencode ${value.startsWith(CREDENTIAL_PREFIX.access_token) ? `"${name}=$TOKEN"` : quoted(`${name}=${value}`)}`
+
+/** The request as a curl command. Credentials are shell variables, since such lines end up in tickets and chats. */
+export function curlLine(url: string, request: ApiRequest): string {
+  const content = contentOf(request)
+  const method = request.method === (content ? 'POST' : 'GET') ? '' : ` -X ${request.method}`
+  const lines = [`curl -s${method} ${quoted(addressOf(url, request))}`]
+  for (const header of credentialLines(request)) lines.push(`-H "${header}"`)
+  for (const header of Object.entries(request.headers ?? {})) lines.push(`-H ${quoted(header.join(': '))}`)
+  if (content && !request.form) lines.push(`-H ${quoted(`Content-Type: ${content.type}`)}`)
+  if (request.form) lines.push(...Object.entries(request.form).map(formField))
+  else if (content) lines.push(`-d ${quoted(content.text)}`)
+  return lines.join(' \\\n  ')
+}
+
+/** One run of a command against a server. */
+export interface Session {
+  readonly io: Io
+  readonly connection: Connection
+  readonly catalogue: Catalogue
+  /** The value of `--project`. */
+  readonly project: string | undefined
+  /** Flags for hints that select the same server and project: ` --project Club`. */
+  readonly sameFlags: string
+  call(request: ApiRequest): Promise<Answer>
+}
+
+export function openSession(
+  io: Io,
+  options: ConnectionOptions & { readonly project?: string },
+  catalogue: Catalogue = readCatalogue(),
+): Session {
+  const connection = connect(io, options)
+  const call = (request: ApiRequest) => callApi(connection, request)
+  return { io, connection, catalogue, project: options.project, sameFlags: sameFlags(options), call }
+}
+
+const sameFlags = ({ url, project }: { url?: string; project?: string }): string =>
+  [url && ` --url ${shellWord(url)}`, project && ` --project ${shellWord(project)}`].filter(Boolean).join('')

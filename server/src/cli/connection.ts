@@ -12,11 +12,11 @@ export interface ConnectionOptions {
 interface Credential {
   readonly id: string
   readonly token: string
-  /** Told when the server does not accept it. */
+  /** Where it came from, for the message when the server rejects it. */
   readonly from: string
 }
 
-/** Which server, and who we are there. The credential is looked for when it is needed: `--curl` does without. */
+/** The server and our credential there. The credential is resolved lazily, since `--curl` works without one. */
 export interface Connection {
   readonly url: string
   readonly credential: () => Credential
@@ -29,7 +29,7 @@ export interface Connection {
   readonly apiUrl: string
   /** Saved key pairs, by project id. */
   readonly keys: NonNullable<Profile['keys']>
-  /** Whether the profile knows other servers, so that this one must be named where something changes. */
+  /** True if the profile has other servers, so that commands that change something name this one. */
   readonly isOneOfSeveral: boolean
 }
 
@@ -38,15 +38,15 @@ const DEFAULT_URL = 'http://127.0.0.1:8080'
 export const addConnectionOptions = (command: Command): Command =>
   command
     .optionsGroup('Server')
-    .option('--url <url>', 'address of the server (JETON_URL, else the profile)')
-    .option('--management-id <id>', 'operator (JETON_MANAGEMENT_ID, else the profile)')
-    .option('--management-token <token>', 'its token (JETON_MANAGEMENT_TOKEN, else the profile)')
+    .option('--url <url>', 'URL of the server (default: JETON_URL or profile)')
+    .option('--management-id <id>', 'operator (default: JETON_MANAGEMENT_ID or profile)')
+    .option('--management-token <token>', 'token (default: JETON_MANAGEMENT_TOKEN or profile)')
 
-/** One spelling per server, since profiles are found by it. */
+/** Normalizes a URL, since profiles are stored by it. */
 export function plainUrl(url: string, wrong = wrongUsage): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol))
-    throw wrong(`${JSON.stringify(url)} is not an address such as ${DEFAULT_URL}.`)
+    throw wrong(`${JSON.stringify(url)} is not a URL such as ${DEFAULT_URL}.`)
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '')
 }
 
@@ -85,14 +85,14 @@ export function connect(io: Io, options: ConnectionOptions): Connection {
   }
 }
 
-/** For every command that changes something: with several servers, a person must see which one it was. */
+/** Prints the server before a command changes something, if the profile has several. */
 export function nameServer(io: Io, { url, isOneOfSeveral }: Connection): void {
   if (isOneOfSeveral) remark(io, `Server: ${url}`)
 }
 
 function fromFlags({ managementId: id, managementToken: token }: ConnectionOptions): Credential | undefined {
   if ((id === undefined) !== (token === undefined))
-    throw wrongUsage('--management-id and --management-token go together.')
+    throw wrongUsage('--management-id and --management-token are only valid together.')
   return id === undefined || token === undefined ? undefined : { id, token, from: 'the flags' }
 }
 
@@ -100,16 +100,16 @@ function fromEnvironment(env: Io['env']): Credential | undefined {
   const { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } = env
   if (!id !== !token)
     throw new CommandFailure(
-      'JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN go together: set both or neither.',
+      'JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN are only valid together: set both or neither.',
       EXIT.configuration,
     )
   return id && token ? { id, token, from: 'JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN' } : undefined
 }
 
 function noCredential(url: string, known: readonly string[]): CommandFailure {
-  const others = known.length > 0 ? ` There are some for: ${known.join(', ')} (--url).` : ''
+  const others = known.length > 0 ? ` Saved for: ${known.join(', ')} (--url).` : ''
   return new CommandFailure(
-    `No credentials for ${url}.${others}\nSave some: jeton login --url ${url}\nMake some on the machine of the store: jeton operator create --local --save`,
+    `No credentials for ${url}.${others}\nSign in: jeton login --url ${url}\nOr create an operator on the machine with the store: jeton operator create --local --save`,
     EXIT.credentials,
   )
 }

@@ -7,7 +7,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { plainUrl } from './connection.ts'
 import { wrongUsage } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { printFields } from './print-table.ts'
+import { printFields } from './print.ts'
 import { saveProfile, shownProfilePath } from './profile.ts'
 
 const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, requestId: null }
@@ -20,7 +20,7 @@ interface LocalOptions {
   readonly save?: boolean
 }
 
-/** Writes an operator into the store that the settings name. Whoever may write there needs no other credential. */
+/** Writes an operator to the store. Access to the store is the only credential. */
 export async function createLocalOperator(io: Io, options: LocalOptions): Promise<void> {
   const name = options.name ?? 'local'
   if (!/^(?=.*\S)[^\x00-\x1f\x7f]{1,100}$/.test(name))
@@ -30,7 +30,7 @@ export async function createLocalOperator(io: Io, options: LocalOptions): Promis
   try {
     const operator = await createOperator({ db, random: randomBytes }, { name, actor: ACTOR })
     show(io, operator, options)
-    if (options.save) keep(io, options.url ? plainUrl(options.url) : managementUrl(config), operator)
+    if (options.save) save(io, options.url ? plainUrl(options.url) : managementUrl(config), operator)
   } finally {
     await db.close()
   }
@@ -46,16 +46,16 @@ function show(
   else if (quiet) printLine(io, id)
   else printFields(io, { id, name, token })
   if (quiet) remark(io, `token  ${token}`)
-  if (!json) remark(io, 'token is shown this once. Keep it now.')
+  if (!json) remark(io, 'token is shown only once. Store it now.')
 }
 
-function keep(io: Io, url: string, { id, token }: { id: string; token: string }): void {
+function save(io: Io, url: string, { id, token }: { id: string; token: string }): void {
   const { after } = saveProfile(url, { management_id: id, management_token: token }, { env: io.env })
   remark(io, `Saved in ${shownProfilePath(io.env)} for ${url}.`)
-  if (after !== url) remark(io, `Commands still go to ${after}. To send them here: export JETON_URL=${url}`)
+  if (after !== url) remark(io, `Commands still go to ${after}. To use this server: export JETON_URL=${url}`)
 }
 
-/** Where this machine reaches the service that these settings start. */
+/** The URL under which this machine reaches the service with these settings. */
 export function managementUrl({ JETON_URL, JETON_HOST, JETON_PORT, JETON_MANAGEMENT_PORT }: Config): string {
   if (JETON_URL) return JETON_URL
   const host = /^(0\.0\.0\.0|::)$/.test(JETON_HOST) ? '127.0.0.1' : JETON_HOST

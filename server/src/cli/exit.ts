@@ -3,11 +3,11 @@ import { StoreUnavailable } from '../platform/store-unavailable.ts'
 
 export { EXIT }
 
-/** A command cannot do what was asked. The message says what to type instead; scripts act on the code. */
+/** A command failed. The message tells people what to do; scripts act on the exit code. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
   readonly exitCode: number
-  /** Of the server's answer, where there was one. */
+  /** HTTP status, if the server answered. */
   readonly status: number | undefined
 
   constructor(message: string, exitCode: number, status?: number) {
@@ -16,14 +16,14 @@ export class CommandFailure extends Error {
     this.status = status
   }
 
-  /** Whether it may pass by itself: the server is away, restarts, or has too much to do. */
-  get mayPass(): boolean {
+  /** True if a retry may succeed: the server is down, restarting or overloaded. */
+  get isTemporary(): boolean {
     const { unreachable, tryAgain } = EXIT
     return this.exitCode === unreachable || this.exitCode === tryAgain || (this.status ?? 0) >= 500
   }
 }
 
-/** Everything has been said; only the code is left. */
+/** Ends with an exit code; the output is already printed. */
 export class ExitWith extends CommandFailure {
   constructor(exitCode: number) {
     super('', exitCode)
@@ -32,7 +32,7 @@ export class ExitWith extends CommandFailure {
 
 export const wrongUsage = (message: string): CommandFailure => new CommandFailure(message, EXIT.usage)
 
-/** Whatever went wrong, for people, and the code to end with. A stack trace appears only where it is a bug of ours. */
+/** The text for people and the exit code. Only a bug prints a stack trace. */
 export function explainFailure(error: unknown): { text: string; exitCode: number } {
   if (error instanceof CommandFailure || error instanceof StartFailure)
     return { text: error.message, exitCode: error.exitCode }

@@ -1,13 +1,13 @@
+import type { Command } from 'commander'
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
 import { type Scope, scopeOfPath, wholeSideOf } from '../contract/scopes.ts'
-import type { ConnectionOptions } from './connection.ts'
+import { openSession, type Session } from './call-api.ts'
+import { addConnectionOptions, type ConnectionOptions } from './connection.ts'
 import { wrongUsage } from './exit.ts'
+import { exampleText, shellWord, TERMINAL_COLUMNS } from './format.ts'
 import { type Io, printLine } from './io.ts'
-import { printLadder } from './print-ladder.ts'
+import { printSteps } from './print.ts'
 import { UUID } from './resolve.ts'
-import { openSession, type Session } from './session.ts'
-import { shellWord } from './shell-word.ts'
-import { TERMINAL_COLUMNS } from './wrapped.ts'
 
 interface Refusal {
   readonly request_id: string
@@ -25,20 +25,20 @@ interface Refusal {
   readonly forwarded: string | null
 }
 
-/** What a remedy is made of. */
+/** Fields of a key that a remedy uses. */
 interface ShownKey {
   readonly name: string
   readonly permissions?: readonly string[]
   readonly ip_whitelist?: readonly string[]
 }
 
-/** For people; null where there is none, or it is gone. */
+/** Names for people; null if there is none, or it was deleted. */
 interface Names {
   readonly project: string | null
   readonly key: ShownKey | null
 }
 
-/** Which check a request failed, and what would mend it. */
+/** Prints which check a request failed, and how to fix it. */
 export async function explain(
   io: Io,
   id: string,
@@ -56,16 +56,16 @@ export async function explain(
   printLine(io, heading(io, refusal))
   if (names.key)
     printLine(io, `  key ${JSON.stringify(names.key.name)} of project ${names.project ?? refusal.project_id}`)
-  printLadder(io, refusal.steps, remedyOf(refusal, names))
+  printSteps(io, refusal.steps, remedyOf(refusal, names))
 }
 
-/** Only requests are on record. A token must not even be sent: the address of a request ends up in logs. */
+/** Only request ids can be looked up. A token must not be sent, since URLs end up in logs. */
 function refuseOthers(id: string): void {
   const isToken = id.startsWith(CREDENTIAL_PREFIX.access_token)
   if (!isToken && !UUID.test(id)) return
   const what = isToken ? 'a token' : 'an app id'
   throw wrongUsage(
-    `This is ${what}; jeton explain takes the request_id of an answer, v-….\nWhat it may do, step by step: jeton check ${isToken ? '"$TOKEN"' : id} GET /v1/rewards\nThe latest refusals: jeton refusal list`,
+    `This is ${what}; jeton explain takes the request_id of a response, v-….\nCheck what it is allowed to do: jeton check ${isToken ? '"$TOKEN"' : id} GET /v1/rewards\nRecent refusals: jeton refusal list`,
   )
 }
 
@@ -75,7 +75,7 @@ function heading(
 ): string {
   const time = io.isTTY ? localTime(at) : at
   const behind = address === socket_address ? '' : ` (socket ${socket_address})`
-  const said = forwarded && address === socket_address ? `   X-Forwarded-For ${forwarded}, not believed` : ''
+  const said = forwarded && address === socket_address ? `   X-Forwarded-For ${forwarded}, not trusted` : ''
   const first = `${method} ${path}   ${time}   answered ${status} ${key}`
   const from = `from ${address ?? 'an unknown address'}${behind}${said}`
   const fits = !io.isTTY || first.length + from.length + 3 <= TERMINAL_COLUMNS
@@ -97,7 +97,7 @@ async function namesIn(session: Session, { project_id, key_id }: Refusal): Promi
   }
 }
 
-/** What was refused may be gone by now; that must not hide why it was. */
+/** Null if it cannot be read: a deleted key must not hide why the request was refused. */
 async function readAt(session: Session, path: string): Promise<ShownKey | null> {
   try {
     return (await session.call({ method: 'GET', path })).json as ShownKey
@@ -106,7 +106,7 @@ async function readAt(session: Session, path: string): Promise<ShownKey | null> 
   }
 }
 
-/** The remedy as it can be typed: with the key, its lists and what is missing in them. */
+/** Fills the key and its present lists into the remedy, so that it can be pasted. */
 function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
   if (!key) return remedy
   const { name, ip_whitelist = [], permissions = [] } = key
@@ -117,5 +117,22 @@ function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
     .replace('--permissions …', () => `--permissions ${[...permissions, scope].join(',')}`)
 }
 
-/** A path that no scope names is probably misspelt: nobody is advised to permit everything for it. */
+/** False for a path without a scope of its own: it is probably misspelled, and needs no wider permissions. */
 const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wholeSideOf(scope)
+
+export function addExplain(program: Command, io: Io): void {
+  const command = program
+    .command('explain')
+    .summary('why a request was refused, step by step')
+    .description(
+      'Shows which check a request failed and how to fix it. Refusals (401, 403, 429) are kept for 24 h; repeats are sampled at 6 per minute.',
+    )
+    .argument('<request>', 'request_id of the response: v-…, also in X-Request-Id')
+    .option('--json', 'raw API response')
+    .addHelpText(
+      'after',
+      exampleText(['jeton explain v-0f2a91c77be3d04411', 'jeton refusal list   # recent refusals']),
+    )
+  addConnectionOptions(command)
+  command.action((id, options) => explain(io, id, options))
+}

@@ -11,20 +11,20 @@ describe('a time', () => {
     ['90s', '2026-01-15T11:58:30.000Z'],
     ['30min', '2026-01-15T11:30:00.000Z'],
     ['2d', '2026-01-13T12:00:00.000Z'],
-  ])('may be said as how long ago it was: %s', (typed, time) => {
+  ])('can be given as how long ago it was: %s', (typed, time) => {
     expect(asSent(since, typed, NOW)).toBe(time)
   })
 
   test.each(['2026-01-15', '2026-01-15T06:00:00Z', '6', '', 'yesterday', undefined])(
-    'that says something else goes as it is, for the server to judge: %s',
+    'in another format is sent unchanged, for the server to validate: %s',
     (typed) => expect(asSent(since, typed, NOW)).toBe(typed),
   )
 
-  test('with a unit that there is not is wrong usage', () => {
-    expect(() => asSent(since, '6x', NOW)).toThrow(/--since: "6x" is not a length of time/)
+  test('with an unknown unit is a usage error', () => {
+    expect(() => asSent(since, '6x', NOW)).toThrow(/--since: "6x" is not a duration/)
   })
 
-  test('is said so in the help, and a text that is none stays a text', () => {
+  test('is described in the help, and other text stays unchanged', () => {
     expect(optionOf(since, true)).toMatchObject({
       flags: '--since <time>',
       description: 'Since when. A time, or how long ago: 6h, 30min, 2d. Required.',

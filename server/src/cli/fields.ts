@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { didYouMean } from '../platform/closest.ts'
-import { durationMs } from './duration.ts'
 import { wrongUsage } from './exit.ts'
+import { durationMs } from './format.ts'
 import type { Io } from './io.ts'
 import type { Field, Schema } from './operations.ts'
 
@@ -12,10 +12,10 @@ export const flagOf = (name: string): string => `--${name.replaceAll('_', '-')}`
 const attributeOf = (name: string): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Commander takes a null from a parser for a missing value. */
+/** Stands for null, which commander would treat as a missing value. */
 const NULL = Symbol('null')
 
-/** What was given for a field; undefined where its flag was not typed. */
+/** The value of a field; undefined without its flag. */
 export function givenFor(options: Options, { name, schema }: Field): unknown {
   const only = onlyValueOf(schema)
   if (only !== undefined) return options[attributeOf(only)] === true ? only : undefined
@@ -23,7 +23,7 @@ export function givenFor(options: Options, { name, schema }: Field): unknown {
   return value === NULL ? null : value
 }
 
-/** A field with one possible value is a switch of that name: `state=failing` is `--failing`. */
+/** A field with one possible value becomes a switch: `state=failing` is `--failing`. */
 const onlyValueOf = ({ enum: choices }: Schema): string | undefined =>
   choices?.length === 1 ? choices[0] : undefined
 
@@ -44,24 +44,24 @@ const PLACEHOLDERS = {
   object: 'json',
 }
 
-/** More than this would push the descriptions of all options out of sight. */
-const CHOICES_MOST = 24
+/** Longer lists of choices move to the description. */
+const MAX_CHOICES = 24
 
 const choicesOf = ({ enum: choices }: Schema): string => choices?.join('|') ?? ''
 
 function placeholderOf(schema: Schema): string {
   const choices = choicesOf(schema)
-  if (choices) return choices.length <= CHOICES_MOST ? choices : 'one'
+  if (choices) return choices.length <= MAX_CHOICES ? choices : 'one'
   if (schema['x-moment']) return 'time'
   const kind = Object.entries(PLACEHOLDERS).find(([type]) => typesOf(schema).includes(type))
   return kind?.[1] ?? 'text'
 }
 
-/** A field of the API as a flag: `ip_whitelist` becomes `--ip-whitelist <a,b>`, and `--dry-run` alone says true. */
+/** A field of the API as a flag: `ip_whitelist` is `--ip-whitelist <a,b>`. A boolean needs no value. */
 export function optionOf({ name, schema, description }: Field, required: boolean): Option {
   const hint = schema['x-moment'] && 'A time, or how long ago: 6h, 30min, 2d.'
-  const choices = choicesOf(schema).length > CHOICES_MOST && `One of: ${schema.enum!.join(', ')}.`
-  // What has to be given has no default here, whatever the API does without it.
+  const choices = choicesOf(schema).length > MAX_CHOICES && `One of: ${schema.enum!.join(', ')}.`
+  // A required flag has no default, even if the API has one.
   const text = required ? description?.replace(/ Default: [^.]*\./, '') : description
   const parts = [text?.replaceAll('`', ''), choices, hint, required && 'Required.']
   const says = parts.filter(Boolean).join(' ')
@@ -73,7 +73,7 @@ export function optionOf({ name, schema, description }: Field, required: boolean
   return option.argParser((text: string, before: unknown) => parse({ name, schema }, text, before))
 }
 
-/** `6h` in place of a time: as of now, which is when it is sent. */
+/** Replaces a duration such as `6h` by the time that long ago. */
 export function asSent({ name, schema }: Field, value: unknown, now: number): unknown {
   if (!schema['x-moment'] || typeof value !== 'string' || !/^\d+\s*[a-z]+$/i.test(value)) return value
   return new Date(now - durationMs(flagOf(name), value)).toISOString()
@@ -103,7 +103,7 @@ function numberOf(name: string, text: string): number {
 function choiceOf(name: string, text: string, choices: readonly string[]): string {
   if (choices.includes(text)) return text
   throw wrongUsage(
-    `${flagOf(name)}: ${JSON.stringify(text)} is none of: ${choices.join(', ')}.${didYouMean(text, choices)}`,
+    `${flagOf(name)}: ${JSON.stringify(text)} is not one of: ${choices.join(', ')}.${didYouMean(text, choices)}`,
   )
 }
 
@@ -111,16 +111,16 @@ function jsonOf(flag: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw wrongUsage(`${flag}: it is not JSON (${(error as Error).message}).`)
+    throw wrongUsage(`${flag}: invalid JSON (${(error as Error).message}).`)
   }
 }
 
-/** `--data`: JSON as it is, `@file`, or `-` for standard input. */
+/** `--data`: JSON, `@file`, or `-` for standard input. */
 export async function dataOf(io: Io, given: string): Promise<Record<string, unknown>> {
   const value = jsonOf('--data', given === '-' || given === '@-' ? await io.readInput() : fromFile(given))
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>
-  throw wrongUsage('--data: it must be a JSON object, such as {"name":"pos"}.')
+  throw wrongUsage('--data: must be a JSON object, such as {"name":"pos"}.')
 }
 
 function fromFile(given: string): string {

@@ -9,29 +9,29 @@ interface Writer {
   write(text: string): unknown
 }
 
-/** Everything that a command touches of the world around it, so that tests bring their own. */
+/** Everything outside the program that a command uses. Tests pass their own. */
 export interface Io {
-  /** What was typed after `jeton`. */
+  /** The arguments after `jeton`. */
   readonly argv: readonly string[]
   readonly env: Environment
   readonly stdout: Writer
   readonly stderr: Writer
   /** Whether a person reads the output: tables, relative times and colour are for people only. */
   readonly isTTY: boolean
-  /** Only where a person can answer. */
+  /** Undefined without a terminal. */
   readonly ask?: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined
   readInput(): Promise<string>
   now(): number
-  /** For a command that runs until it is told to stop: from now on Ctrl-C asks it to, and a second one ends it. */
+  /** For a command that runs until it is stopped: the first Ctrl-C asks it to stop, the second one ends the process. */
   goLive(): Live
 }
 
 export interface Live {
   readonly stopped: AbortSignal
-  /** Ends early, without an error, when it is stopped. */
+  /** Resolves early, without an error, when the command is stopped. */
   wait(ms: number): Promise<void>
-  /** Single keys as they are pressed, only where a person sits; the answer ends it. */
-  readonly hearKeys?: ((hear: (key: string) => void) => () => void) | undefined
+  /** Single key presses, in a terminal only. Call the result to stop listening. */
+  readonly onKey?: ((handle: (key: string) => void) => () => void) | undefined
 }
 
 export function processIo(): Io {
@@ -49,7 +49,7 @@ export function processIo(): Io {
   }
 }
 
-/** npm, and our own starter on an old Node, pass on what the terminal sends to us as well: one Ctrl-C comes twice. */
+/** npm, and our launcher on an old Node, forward a signal that the terminal also sends to us: one Ctrl-C arrives twice. */
 const SAME_SIGNAL_MS = 500
 
 function goLive(): Live {
@@ -62,29 +62,29 @@ function goLive(): Live {
       stoppedAt = Math.min(stoppedAt, performance.now())
       stop.abort()
     })
-  // Whoever reads has had enough: the same as Ctrl-C, so that what has to be tidied up is.
+  // A closed pipe counts as Ctrl-C, so that the command still cleans up.
   stdout.removeAllListeners('error').on('error', () => stop.abort())
   return {
     stopped: stop.signal,
     wait: (ms) => wait(ms, undefined, { signal: stop.signal }).catch(() => undefined),
-    hearKeys: stdin.isTTY && stdout.isTTY ? (hear) => hearKeys(hear, () => stop.abort()) : undefined,
+    onKey: stdin.isTTY && stdout.isTTY ? (handle) => readKeys(handle, () => stop.abort()) : undefined,
   }
 }
 
 const CTRL_C = '\u0003'
 
-/** Without waiting for Enter; Ctrl-C is then a key like any other. */
-function hearKeys(hear: (key: string) => void, stop: () => void): () => void {
+/** Reads keys without waiting for Enter. In raw mode the terminal sends Ctrl-C as a key. */
+function readKeys(handle: (key: string) => void, stop: () => void): () => void {
   const { stdin } = process
-  const onData = (chunk: Buffer) => (chunk.toString() === CTRL_C ? stop() : hear(chunk.toString()))
+  const onData = (chunk: Buffer) => (chunk.toString() === CTRL_C ? stop() : handle(chunk.toString()))
   stdin.setRawMode(true).on('data', onData).resume()
   return () => void stdin.off('data', onData).setRawMode(false).pause()
 }
 
-/** As a shell says that a program was stopped by Ctrl-C. */
+/** The exit code that shells use for a program stopped by Ctrl-C. */
 const INTERRUPTED = 130
 
-/** The question goes to stderr: stdout may be on its way into a file. */
+/** Asks on stderr, since stdout may be redirected to a file. */
 async function askInTerminal(question: string, { hidden = false } = {}): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({
@@ -106,8 +106,12 @@ async function askInTerminal(question: string, { hidden = false } = {}): Promise
 
 export const printLine = (io: Io, line: string): void => void io.stdout.write(`${line}\n`)
 
-/** A remark for the person at the keyboard; what scripts read stays clean. */
+/** A note for people, on stderr, so that the output that scripts read stays clean. */
 export const remark = (io: Io, line: string): void => void io.stderr.write(`${line}\n`)
+
+/** Names the program as it was started: npm sets `npm_command` for `npx jeton` and for `npm start`. */
+export const asStarted = ({ env }: Pick<Io, 'env'>, text: string): string =>
+  env.npm_command ? text.replaceAll(/(?<!npx |[\w./-])jeton (?=[a-z])/g, 'npx jeton ') : text
 
 export function coloured(io: Io, colour: 'dim' | 'green' | 'red' | 'yellow', word: string): string {
   const wanted = io.isTTY && !io.env.NO_COLOR

@@ -1,11 +1,23 @@
-import type { Answer } from './call-api.ts'
-import type { Connection } from './connection.ts'
+import type { Command } from 'commander'
+import type { Answer, Session } from './call-api.ts'
+import { addConnectionOptions, type Connection } from './connection.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { remark } from './io.ts'
 import { secret } from './login.ts'
 import { saveKey, shownProfilePath } from './profile.ts'
 import { projectId, projectName } from './resolve.ts'
-import type { Session } from './session.ts'
+
+export const PROJECT_TEXT = 'id or name (default: JETON_PROJECT, the profile, the only one)'
+
+/** Flags of commands that call as an API client: the key pair, its project, the server. */
+export const addClientOptions = (command: Command): Command =>
+  addConnectionOptions(
+    command
+      .optionsGroup('API key')
+      .option('--project <project>', PROJECT_TEXT)
+      .option('--app-id <id>', 'app id of a key (default: the one saved for the project)')
+      .option('--app-token <token>', 'secret of the key (default: prompt or standard input)'),
+  )
 
 export interface KeyPairOptions {
   readonly appId?: string
@@ -18,7 +30,7 @@ export interface KeyPair {
   readonly projectId: string | undefined
 }
 
-/** The key pair of an API client: from the flags, else the one saved for the project. Without a profile it is asked for. */
+/** The key pair from the flags, or the one saved for the project. Without a profile it prompts. */
 export async function keyPair(session: Session, options: KeyPairOptions): Promise<KeyPair> {
   const { io, connection } = session
   if (options.appId !== undefined) return fromFlags(session, options.appId, options.appToken)
@@ -26,7 +38,7 @@ export async function keyPair(session: Session, options: KeyPairOptions): Promis
   const appId = await io.ask?.('App id: ')
   if (appId) return fromFlags(session, appId, options.appToken)
   throw new CommandFailure(
-    `No API key for ${connection.url}. Give one with --app-id (its secret is asked for), or sign in: jeton login --url ${connection.url}`,
+    `No API key for ${connection.url}. Pass --app-id (it prompts for the secret), or sign in: jeton login --url ${connection.url}`,
     EXIT.credentials,
   )
 }
@@ -49,7 +61,7 @@ async function fromFlags(
 const savedAs = ({ keys }: Connection, appId: string) =>
   Object.entries(keys).find(([, { app_id }]) => app_id === appId)
 
-/** Of the same project that all other commands work on. Another project's key would change the wrong data. */
+/** The key of the chosen project. The key of another project would change the wrong data. */
 async function savedKey(session: Session): Promise<KeyPair> {
   const project = await projectId(session)
   const key = session.connection.keys[project]
@@ -60,21 +72,21 @@ async function savedKey(session: Session): Promise<KeyPair> {
 async function noKey(session: Session, project: string): Promise<CommandFailure> {
   const name = JSON.stringify(await projectName(session, project))
   return new CommandFailure(
-    `No API key is saved for project ${name}.\nCreate and save one: jeton key create --name command-line --permissions api --save${session.sameFlags}\nOr give one with --app-id; its secret is asked for.`,
+    `No API key is saved for project ${name}.\nCreate and save one: jeton key create --name command-line --permissions api --save${session.sameFlags}\nOr pass --app-id; it prompts for the secret.`,
     EXIT.credentials,
   )
 }
 
-/** Before a key is made that has to be saved: afterwards its secret could only be printed. */
+/** Checked before a key is created, since afterwards its secret could only be printed. */
 export function requireProfile({ connection: { url, isSaved } }: Session): void {
   if (!isSaved)
     throw new CommandFailure(
-      `--save needs a profile of ${url}. Make one: jeton login --url ${url}`,
+      `--save requires a profile for ${url}. Create one: jeton login --url ${url}`,
       EXIT.credentials,
     )
 }
 
-/** Saves a new secret where `--save` asks for it, and always if its key is saved: else the next command would fail. */
+/** Saves a new secret with `--save`, and always if its key is already saved: otherwise the next command would fail. */
 export async function saveNewSecret(session: Session, { json }: Answer, save: boolean): Promise<void> {
   const { app_id, app_token, project_id } = (json ?? {}) as Record<string, string | undefined>
   if (app_id === undefined || app_token === undefined || project_id === undefined) return

@@ -1,10 +1,11 @@
-import { callApi } from './call-api.ts'
-import { type ConnectionOptions, connect, plainUrl } from './connection.ts'
-import { wrongUsage } from './exit.ts'
+import type { Command } from 'commander'
+import { callApi, openSession } from './call-api.ts'
+import { addConnectionOptions, type ConnectionOptions, connect, plainUrl } from './connection.ts'
+import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
+import { exampleText } from './format.ts'
 import { type Io, remark } from './io.ts'
-import { saveProfile, shownProfilePath } from './profile.ts'
+import { saveDefaultProject, saveProfile, shownProfilePath } from './profile.ts'
 import { resolveReference } from './resolve.ts'
-import { openSession } from './session.ts'
 
 interface LoginOptions {
   readonly url?: string
@@ -13,12 +14,12 @@ interface LoginOptions {
   readonly project?: string
 }
 
-/** Keeps a credential for the next commands, once the server has accepted it. */
+/** Saves a credential for the next commands after the server has accepted it. */
 export async function login(io: Io, options: LoginOptions): Promise<void> {
   const known = connect(io, options).url
   const url = plainUrl(options.url ?? ((await io.ask?.(`Server [${known}]: `)) || known))
   const id = options.id ?? (await io.ask?.('Operator id: '))
-  if (!id) throw wrongUsage('--id is needed: the id of an operator, op_….')
+  if (!id) throw wrongUsage('Missing required flag: --id (the id of an operator, op_…).')
   const token = options.token ?? (await secret(io, 'Token (not shown): '))
   const given: ConnectionOptions = { url, managementId: id, managementToken: token }
   await callApi(connect(io, given), { method: 'GET', path: '/management/v1/projects', query: { limit: '1' } })
@@ -34,11 +35,56 @@ export async function login(io: Io, options: LoginOptions): Promise<void> {
   remark(io, `Saved in ${shownProfilePath(io.env)}. Commands now go to ${url}${instead} as ${id}.`)
 }
 
-/** Asked for without an echo, or the first line of standard input: a flag would show it to everyone on the machine. */
+/** Asks without an echo, or reads the first line of standard input. A flag would be visible to other users of the machine. */
 export async function secret(io: Io, question: string): Promise<string> {
   const given = io.ask
     ? await io.ask(question, { hidden: true })
     : (await io.readInput()).split('\n', 1)[0]!.trim()
-  if (!given) throw wrongUsage('A secret is needed: give it by its flag, or on standard input.')
+  if (!given) throw wrongUsage('Missing secret: pass it with its flag, or on standard input.')
   return given
+}
+
+export async function useProject(io: Io, typed: string, options: ConnectionOptions): Promise<void> {
+  const session = openSession(io, options)
+  const { url, keys } = session.connection
+  const id = await resolveReference(session, { noun: 'project', typed })
+  const path = `/management/v1/projects/${encodeURIComponent(id)}`
+  const { name } = (await session.call({ method: 'GET', path })).json as { name: string }
+  if (!saveDefaultProject(url, id, io.env))
+    throw new CommandFailure(
+      `There is no profile for ${url}. Create one: jeton login --url ${url}   Or set JETON_PROJECT=${id}`,
+      EXIT.credentials,
+    )
+  remark(io, `Commands to ${url} now use project ${JSON.stringify(name)} (${id}).`)
+  if (io.env.JETON_PROJECT) remark(io, 'JETON_PROJECT is set in this shell and takes precedence.')
+  if (!keys[id])
+    remark(
+      io,
+      `No API key is saved for it. To issue tokens and redeem: jeton key create --name command-line --permissions api --save${session.sameFlags}`,
+    )
+}
+
+export function addProjectUse(project: Command, io: Io): void {
+  const command = project
+    .command('use')
+    .summary('Set the default project')
+    .description('Saves a project in your profile as the default of commands.')
+    .argument('<project>', 'id or name')
+  addConnectionOptions(command)
+  command.action((typed, options) => useProject(io, typed, options))
+}
+
+export function addLogin(program: Command, io: Io): void {
+  program
+    .command('login')
+    .summary('save the credential of a server for the next commands')
+    .description(
+      'Checks the credential of an operator and saves it in a file that only you can read. Asks for missing values. The token can also come from standard input.',
+    )
+    .option('--url <url>', 'address of the server')
+    .option('--id <id>', 'operator (X-Management-Id)')
+    .option('--token <token>', 'its token (X-Management-Token)')
+    .option('--project <project>', 'default project, id or name')
+    .addHelpText('after', exampleText(['jeton login --url https://jeton.example --id op_5Hq2… < token.txt']))
+    .action((options) => login(io, options))
 }

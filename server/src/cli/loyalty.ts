@@ -1,17 +1,84 @@
+import type { Command } from 'commander'
 import { ID_PREFIX } from '../contract/ids.ts'
 import { didYouMean } from '../platform/closest.ts'
-import { type Answer, type ApiRequest, callApi } from './call-api.ts'
-import { plain } from './cells.ts'
+import { type Answer, type ApiRequest, callApi, curlLine, openSession, type Session } from './call-api.ts'
 import { type ConnectionOptions, nameServer } from './connection.ts'
-import { curlLine } from './curl.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { exampleText, plain, plural } from './format.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { type KeyPairOptions, keyPair } from './key-pair.ts'
-import type { Resource } from './pages.ts'
-import { plural } from './plural.ts'
-import type { Output } from './print-answer.ts'
-import { printFields, printTable } from './print-table.ts'
-import { openSession, type Session } from './session.ts'
+import { addClientOptions, type KeyPairOptions, keyPair } from './key-pair.ts'
+import { printFields, printTable } from './print.ts'
+import { addOutputOptions, type Output } from './print-answer.ts'
+import type { Resource } from './resolve.ts'
+
+interface LoyaltyNoun {
+  readonly name: string
+  readonly list: string
+  readonly one: string
+  readonly reference: string
+  readonly columns: readonly string[]
+}
+
+/** Read-only commands for what API clients create. Only `jeton redeem` changes something. */
+const NOUNS: readonly LoyaltyNoun[] = [
+  {
+    name: 'customer',
+    list: '/v1/customers',
+    one: '/v1/customers',
+    reference: 'id or source_id',
+    columns: ['id', 'source_id', 'name', 'email', 'points', 'created_at'],
+  },
+  {
+    name: 'campaign',
+    list: '/v1/campaigns',
+    one: '/v1/campaigns',
+    reference: 'id or name',
+    columns: ['id', 'name', 'campaign_type', 'active', 'created_at'],
+  },
+  {
+    name: 'member',
+    list: '/v1/loyalties/{campaign}/members',
+    one: '/v1/loyalties/members',
+    reference: 'code of the card',
+    columns: ['code', 'campaign', 'holder_id', 'balance', 'active', 'created_at'],
+  },
+  {
+    name: 'reward',
+    list: '/v1/rewards',
+    one: '/v1/rewards',
+    reference: 'id',
+    columns: ['id', 'name', 'type', 'stock', 'redeemed', 'created_at'],
+  },
+]
+
+export function addLoyaltyCommands(program: Command, io: Io): void {
+  for (const noun of NOUNS) addNoun(program, io, noun)
+  const redeemCommand = program
+    .command('redeem')
+    .summary('redeem a reward for points of a member')
+    .description('Redeems a reward, as a shop does: takes the points from the card. It cannot be undone.')
+    .argument('<member>', 'code of the card')
+    .argument('<reward>', 'id or name of a reward that the member can redeem')
+    .addHelpText('after', exampleText(['jeton redeem SAMPLE-1 Mug']))
+  addOutputOptions(addClientOptions(redeemCommand))
+  redeemCommand.action((member, reward, options) => redeem(io, { member, reward }, options))
+}
+
+function addNoun(program: Command, io: Io, { name, list, one, reference, columns }: LoyaltyNoun): void {
+  const noun = program.command(name)
+  const listCommand = noun
+    .command('list')
+    .summary(`List ${plural(name)}, newest first`)
+    .option('--limit <number>', 'entries per page, 10 by default')
+    .option('--page <number>', 'page, from 1')
+  if (list.includes('{campaign}')) listCommand.requiredOption('--campaign <campaign>', 'id or name')
+  addOutputOptions(addClientOptions(listCommand))
+  listCommand.action((options) => printList(io, { name, path: list, columns }, options))
+
+  const showCommand = noun.command('show').summary(`Read a ${name}`).argument(`<${name}>`, reference)
+  addOutputOptions(addClientOptions(showCommand))
+  showCommand.action((typed, options) => printOne(io, `${one}/`, typed, options))
+}
 
 export interface ClientOptions extends Output, KeyPairOptions, ConnectionOptions {
   readonly project?: string
@@ -20,14 +87,14 @@ export interface ClientOptions extends Output, KeyPairOptions, ConnectionOptions
 
 export type Call = (request: ApiRequest) => Promise<Answer>
 
-/** Calls as an API client, in the project that all commands work on. */
+/** Calls the API with a key pair, in the chosen project. */
 export async function openClient(session: Session, options: KeyPairOptions): Promise<Call> {
   const { connection } = session
   const { credential } = await keyPair(session, options)
   return (request) => callApi({ ...connection, url: connection.apiUrl }, { ...request, credential })
 }
 
-/** True where only the curl command was wanted. */
+/** True if `--curl` was given and the command is printed. */
 function printedCurl({ io, connection }: Session, request: ApiRequest, options: ClientOptions): boolean {
   if (options.curl) printLine(io, curlLine(connection.apiUrl, { ...request, credential: {} }))
   return options.curl === true
@@ -39,7 +106,7 @@ interface ListOptions extends ClientOptions {
   readonly campaign?: string
 }
 
-export async function list(
+async function printList(
   io: Io,
   noun: { name: string; path: string; columns: readonly string[] },
   options: ListOptions,
@@ -61,14 +128,14 @@ export async function list(
     remark(io, `${rows.length} of ${found.total}. More: --limit or --page`)
 }
 
-/** The one number that people look for, out of where the platform keeps it. */
+/** Lifts points and balance out of their nested objects, for the table. */
 const withPoints = (row: Resource): Resource => ({
   ...row,
   points: (row.loyalty as { points?: number } | undefined)?.points,
   balance: (row.loyalty_card as { balance?: number } | undefined)?.balance,
 })
 
-export async function show(io: Io, path: string, typed: string, options: ClientOptions): Promise<void> {
+async function printOne(io: Io, path: string, typed: string, options: ClientOptions): Promise<void> {
   const request = { method: 'GET', path: path + encodeURIComponent(typed) }
   const session = openSession(io, options)
   if (printedCurl(session, request, options)) return
@@ -89,7 +156,7 @@ export interface Redeemed {
   readonly reward: { readonly name: string; readonly voucher?: { readonly code: string } }
 }
 
-export async function redeem(
+async function redeem(
   io: Io,
   typed: { member: string; reward: string },
   options: ClientOptions,
@@ -100,7 +167,7 @@ export async function redeem(
     path: `${path}/redemption`,
     body: { reward: { id } },
   })
-  // An id needs no looking up, so that the curl command can be had without a server.
+  // With an id nothing is looked up, so that --curl works without a server.
   const session = openSession(io, options)
   if (typed.reward.startsWith(ID_PREFIX.reward) && printedCurl(session, requestFor(typed.reward), options))
     return
@@ -119,7 +186,7 @@ export function redeemedLine({ id, amount, voucher, reward }: Redeemed): string 
   return `${id}   ${reward.name}${code}   ${amount} points, ${voucher.loyalty_card.balance} left`
 }
 
-/** A reward that a member can get. */
+/** A reward that a member can redeem, with its price. */
 export interface Offer {
   readonly id: string
   readonly name: string
@@ -143,7 +210,7 @@ export async function offersTo(call: Call, member: string): Promise<Offer[]> {
   }))
 }
 
-/** By id, or by a name that only one of the member's rewards has. */
+/** Finds a reward by its id, or by a name that is unique among the member's rewards. */
 export function offeredReward(
   offers: readonly Offer[],
   { member, reward }: { member: string; reward: string },
@@ -152,20 +219,20 @@ export function offeredReward(
   if (named.length === 1) return named[0]!
   if (named.length > 1)
     throw new CommandFailure(
-      `${named.length} rewards are named ${JSON.stringify(reward)}. Say which by its id: ${named.map(({ id }) => id).join(', ')}`,
+      `${named.length} rewards are named ${JSON.stringify(reward)}. Use an id: ${named.map(({ id }) => id).join(', ')}`,
       EXIT.usage,
     )
   const names = offers.map(({ name }) => name)
   const hint = didYouMean(reward, names) || ` ${offered(offers)}`
-  throw new CommandFailure(`${member} cannot get ${JSON.stringify(reward)}.${hint}`, EXIT.notFound)
+  throw new CommandFailure(`${member} cannot redeem ${JSON.stringify(reward)}.${hint}`, EXIT.notFound)
 }
 
-const NAMED_MOST = 5
+const MAX_NAMED = 5
 
-/** What the member can get instead. */
+/** Lists the rewards that the member can redeem. */
 function offered(offers: readonly Offer[]): string {
   if (offers.length === 0) return 'No reward is assigned to its campaign.'
-  const named = offers.slice(0, NAMED_MOST).map(({ name, price }) => `${plain(name)} (${price} points)`)
-  const more = offers.length > NAMED_MOST ? ` and ${offers.length - NAMED_MOST} more: jeton reward list` : '.'
-  return `It can get: ${named.join(', ')}${more}`
+  const named = offers.slice(0, MAX_NAMED).map(({ name, price }) => `${plain(name)} (${price} points)`)
+  const more = offers.length > MAX_NAMED ? ` and ${offers.length - MAX_NAMED} more: jeton reward list` : '.'
+  return `Available: ${named.join(', ')}${more}`
 }

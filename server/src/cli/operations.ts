@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** As much of a JSON Schema as the command line needs. */
+/** The part of JSON Schema that the command line uses. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly string[]
@@ -11,18 +11,18 @@ export interface Schema {
   readonly minProperties?: number
   /** Name of a schema in the components of the document. */
   readonly $ref?: string
-  /** A point in time: how long ago it was will do as well. */
+  /** A point in time. The command line also takes how long ago it was. */
   readonly 'x-moment'?: boolean
 }
 
 export interface Field {
-  /** As on the wire: `ip_whitelist`. */
+  /** As in the API: `ip_whitelist`. */
   readonly name: string
   readonly schema: Schema
   readonly description: string | undefined
 }
 
-/** One endpoint, as a command: `jeton <noun> <verb>`. */
+/** One endpoint as a command: `jeton <noun> <verb>`. */
 export interface Operation {
   readonly noun: string
   readonly verb: string
@@ -30,14 +30,14 @@ export interface Operation {
   readonly path: string
   readonly summary: string
   readonly description: string | undefined
-  /** What a list shows of its entries, or what is shown of one. */
+  /** The columns of a list, or the fields shown of one resource. */
   readonly columns: readonly string[] | undefined
   readonly query: readonly Field[]
   readonly body: Schema | undefined
   readonly answer: Schema | undefined
-  /** The path parameter that names the resource itself; it comes after the verb. */
+  /** The path parameter of the resource itself, which is the argument after the verb. */
   readonly ownParam: string | undefined
-  /** Whether it happens inside a project that has to be known. */
+  /** True if the path contains a project. */
   readonly inProject: boolean
 }
 
@@ -68,17 +68,17 @@ interface Described {
   readonly 'x-columns'?: readonly string[]
 }
 
-interface Components {
-  readonly schemas?: Readonly<Record<string, Schema>>
+/** The part of the OpenAPI document that commands are generated from. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
 }
 
-type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
-
-/** What is elsewhere is for API clients and probes, who prove themselves otherwise than operators. */
+/** Other paths are for API clients and probes, which use other credentials. */
 const FOR_OPERATORS = '/management/'
-/** Have commands by hand: `check`, and `listen`. */
+/** Used by `jeton check` and `jeton listen`. */
 const HIDDEN = new Set(['access.check', 'event.sign'])
-/** The same list inside a project: `--project` leads there. */
+/** Suffix of the same list for one project, used with `--project`. */
 export const OF_PROJECT = '-of-project'
 
 const schemaOf = (content: Content): Schema | undefined => content?.content?.['application/json']?.schema
@@ -131,18 +131,13 @@ function operationOf({ path, method, schemas }: Endpoint, described: Described):
   }
 }
 
-/** Commands come from the document that the routes generate: a new endpoint is a new command. */
+/** Reads the commands from the OpenAPI document of the routes: a new endpoint is a new command. */
 export function readCatalogue(): Catalogue {
   const file = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
-  return catalogueOf(JSON.parse(file) as Document)
+  return catalogueOf(JSON.parse(file) as ApiDocument)
 }
 
-interface Document {
-  readonly paths: Paths
-  readonly components?: Components
-}
-
-export function catalogueOf({ paths, components }: Document): Catalogue {
+export function catalogueOf({ paths, components }: ApiDocument): Catalogue {
   const schemas = components?.schemas ?? {}
   const operations = Object.entries(paths)
     .flatMap(([path, methods]) =>
@@ -156,6 +151,6 @@ export function catalogueOf({ paths, components }: Document): Catalogue {
   }
 }
 
-/** What the entries of a list are made of. */
+/** The schema of the entries of a list. */
 export const entryOf = (list: Operation | undefined): Schema | undefined =>
   list?.answer?.properties?.data?.items

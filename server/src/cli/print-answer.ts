@@ -1,47 +1,47 @@
+import type { Command } from 'commander'
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
 import type { Answer } from './call-api.ts'
-import { headingOf, plain } from './cells.ts'
+import { headingOf, plain, plural } from './format.ts'
 import { coloured, type Io, printLine, remark } from './io.ts'
 import { type Catalogue, entryOf, type Operation, type Schema } from './operations.ts'
-import type { List, Resource } from './pages.ts'
-import { plural } from './plural.ts'
-import { printFields, printTable } from './print-table.ts'
+import { printFields, printTable } from './print.ts'
+import type { List, Resource } from './resolve.ts'
 
 export interface Output {
   readonly json?: boolean
   readonly quiet?: boolean
 }
 
-/** What the answer is about. */
-interface Asked {
+/** The request of an answer. */
+interface Requested {
   readonly operation: Operation
   readonly catalogue: Catalogue
   readonly reference: string | undefined
   readonly output: Output
 }
 
-export function printAnswer(io: Io, answer: Answer, asked: Asked): void {
-  if (asked.output.json) io.stdout.write(answer.text && `${answer.text}\n`)
-  else if (answer.json === null) printDone(io, asked)
-  else if (isList(answer.json)) printList(io, answer.json, asked)
-  else printResource(io, answer.json as Resource, asked)
+export function printAnswer(io: Io, answer: Answer, requested: Requested): void {
+  if (requested.output.json) io.stdout.write(answer.text && `${answer.text}\n`)
+  else if (answer.json === null) printDone(io, requested)
+  else if (isList(answer.json)) printList(io, answer.json, requested)
+  else printResource(io, answer.json as Resource, requested)
 }
 
 const isList = (json: unknown): json is List => (json as { object?: string }).object === 'list'
 
-/** Lists without an `id` (refusals, say) are known by their first field. */
+/** Entries without an `id`, such as refusals, have it as their first field. */
 const idOf = (resource: Resource): string => String(resource.id ?? Object.values(resource)[0])
 
 const PAST: Readonly<Record<string, string>> = { delete: 'deleted', revoke: 'revoked' }
 
-function printDone(io: Io, { operation, reference, output }: Asked): void {
-  // A token is not repeated, however it was typed.
+function printDone(io: Io, { operation, reference, output }: Requested): void {
+  // A token is never printed, even if it was typed.
   const name = reference?.startsWith(CREDENTIAL_PREFIX.access_token) ? '' : ` ${reference ?? ''}`
   if (output.quiet) printLine(io, name.trim())
   else remark(io, `${operation.noun}${name} ${PAST[operation.verb] ?? 'done'}.`)
 }
 
-function printList(io: Io, list: List, { operation, output }: Asked): void {
+function printList(io: Io, list: List, { operation, output }: Requested): void {
   if (output.quiet) for (const entry of list.data) printLine(io, idOf(entry))
   else if (list.data.length > 0) printTable(io, operation.columns ?? scalarsOf(operation), list.data)
   else if (io.isTTY) remark(io, `No ${plural(operation.noun)}.`)
@@ -52,37 +52,37 @@ function printList(io: Io, list: List, { operation, output }: Asked): void {
     )
 }
 
-/** Where the list does not say what to show. */
+/** The columns of a list that declares none. */
 function scalarsOf(operation: Operation): string[] {
   const entry = entryOf(operation)?.properties ?? {}
   return Object.keys(entry).filter((name) => name !== 'object' && entry[name]?.type !== 'array')
 }
 
-function printResource(io: Io, resource: Resource, asked: Asked): void {
-  const secrets = secretsOf(asked)
-  if (asked.output.quiet) printLine(io, idOf(resource))
+function printResource(io: Io, resource: Resource, requested: Requested): void {
+  const secrets = secretsOf(requested)
+  if (requested.output.quiet) printLine(io, idOf(resource))
   else {
-    const { columns } = asked.operation
-    printParts(io, resource, { secrets, documents: documentsOf(asked, resource), columns })
+    const { columns } = requested.operation
+    printParts(io, resource, { secrets, documents: documentsOf(requested, resource), columns })
   }
   for (const name of secrets) {
-    // Even where only the id is wanted the secret must not be lost: it cannot be read again.
-    if (asked.output.quiet) remark(io, `${name}  ${resource[name]}`)
-    remark(io, `${name} is shown this once; keep it now.`)
-    const { noun } = asked.operation
-    const verb = ['regenerate', 'rotate'].find((one) => asked.catalogue.find(noun, one))
-    if (verb) remark(io, `A new one: jeton ${noun} ${verb} ${idOf(resource)}`)
+    // Printed with --quiet as well: it cannot be read again.
+    if (requested.output.quiet) remark(io, `${name}  ${resource[name]}`)
+    remark(io, `${name} is shown only once. Store it now.`)
+    const { noun } = requested.operation
+    const verb = ['regenerate', 'rotate'].find((one) => requested.catalogue.find(noun, one))
+    if (verb) remark(io, `To replace it: jeton ${noun} ${verb} ${idOf(resource)}`)
   }
 }
 
 interface Parts {
   readonly secrets: readonly string[]
   readonly documents: readonly string[]
-  /** The names to show, in their order; all of them where the operation names none. */
+  /** The fields to show, in order; undefined for all. */
   readonly columns: readonly string[] | undefined
 }
 
-/** First the fields, secrets last of them, then objects that it holds, as tables, and long documents at the end. */
+/** Prints fields, then secrets, then nested objects as tables, then documents. */
 function printParts(io: Io, resource: Resource, { secrets, documents, columns }: Parts): void {
   const isTable = (name: string): boolean => {
     const value = resource[name]
@@ -102,7 +102,7 @@ function printParts(io: Io, resource: Resource, { secrets, documents, columns }:
   for (const name of documents) printDocument(io, name, resource[name])
 }
 
-/** Easy to read for people; for programs on one line, like any field. */
+/** Indented for people; for programs on one line, like any field. */
 function printDocument(io: Io, name: string, value: unknown): void {
   const pretty = () => JSON.stringify(value, null, 2).split('\n').map(plain)
   const lines = io.isTTY
@@ -111,20 +111,28 @@ function printDocument(io: Io, name: string, value: unknown): void {
   for (const line of lines) printLine(io, line)
 }
 
-/** What has no type of its own is JSON of any shape: the data of an event, what is sent. */
-function documentsOf({ operation }: Asked, resource: Resource): string[] {
+/** Fields without a type are JSON of any shape, such as the data of an event. */
+function documentsOf({ operation }: Requested, resource: Resource): string[] {
   const untyped = Object.entries(operation.answer?.properties ?? {}).filter(([, { type }]) => !type)
   return untyped.map(([name]) => name).filter((name) => typeof resource[name] === 'object')
 }
 
-/** What kind of thing it is: the document gives the one value that it may have. */
+/** The only value of `object` in the schema. */
 const objectOf = (properties: Schema['properties']): string | undefined => properties?.object?.enum?.[0]
 
-/** What an answer has that reading the same resource later does not show. */
-function secretsOf({ operation, catalogue }: Asked): string[] {
+/** Fields that reading the same resource later does not show. */
+function secretsOf({ operation, catalogue }: Requested): string[] {
   const show = catalogue.find(operation.noun, 'show')?.answer?.properties
   const answer = operation.answer?.properties ?? {}
-  // The answer may be about something else: a test of a webhook is a delivery.
+  // The response may be another resource: testing a webhook returns a delivery.
   if (!show || operation.verb === 'show' || objectOf(answer) !== objectOf(show)) return []
   return Object.keys(answer).filter((name) => !(name in show))
 }
+
+/** The output flags of every command that calls the API. */
+export const addOutputOptions = (command: Command): Command =>
+  command
+    .optionsGroup('Output')
+    .option('--json', 'raw API response')
+    .option('--quiet', 'ids only')
+    .option('--curl', 'print the request as a curl command instead of sending it')

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const credential = { management_id: 'op_1', management_token: 'jtm_1' }
 
-test('the file is for its owner only, also where it was open before', () => {
+test('only the owner can read the file, even if others could before', () => {
   saveProfile('http://a', credential, { env })
   chmodSync(profilePath(env), 0o644)
   saveProfile('http://b', credential, { env })
@@ -26,7 +26,7 @@ test('the file is for its owner only, also where it was open before', () => {
   })
 })
 
-test('the default server changes only where a person chose another one', () => {
+test('the default server changes only if the user chose another one', () => {
   expect(saveProfile('http://a', credential, { env })).toEqual({ before: undefined, after: 'http://a' })
   expect(saveProfile('http://b', credential, { env })).toEqual({ before: 'http://a', after: 'http://a' })
   expect(saveProfile('http://b', credential, { env, makeDefault: true })).toEqual({
@@ -36,7 +36,7 @@ test('the default server changes only where a person chose another one', () => {
   expect(Object.keys(readProfiles(env).servers)).toEqual(['http://a', 'http://b'])
 })
 
-test('a key pair is saved for its project, beside those of other projects', () => {
+test('a key pair is saved for its project and keeps those of other projects', () => {
   const key = (name: string) => ({ app_id: name, app_token: `jta_${name}` })
   saveProfile('http://a', { ...credential, keys: { proj_1: key('one') } }, { env })
   expect(saveKey('http://a', { projectId: 'proj_2', key: key('two') }, env)).toBe(true)
@@ -57,10 +57,10 @@ test('a new credential keeps the default project', () => {
   expect(saveDefaultProject('http://nowhere', 'proj_2', env)).toBe(false)
 })
 
-test('a broken file is said to be, and set aside rather than lost when something must be saved', () => {
+test('a broken file is reported, and renamed rather than lost when a credential is saved', () => {
   mkdirSync(join(folder, 'jeton'))
   writeFileSync(profilePath(env), '{"servers":')
-  expect(() => readProfiles(env)).toThrow(/not JSON.*jeton login/)
+  expect(() => readProfiles(env)).toThrow(/not valid JSON.*jeton login/)
   saveProfile('http://a', credential, { env })
   expect(readProfiles(env).servers['http://a']).toEqual(credential)
   expect(readFileSync(`${profilePath(env)}.broken`, 'utf8')).toBe('{"servers":')

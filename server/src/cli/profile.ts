@@ -1,9 +1,8 @@
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Environment } from '../platform/config/index.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { writePrivateFile } from './write-private-file.ts'
 
 /** A key pair for commands that call as an API client. */
 export interface SavedKey {
@@ -11,7 +10,7 @@ export interface SavedKey {
   readonly app_token: string
 }
 
-/** What the command line knows of a server. */
+/** The saved data of a server. */
 export interface Profile {
   readonly management_id: string
   readonly management_token: string
@@ -19,7 +18,7 @@ export interface Profile {
   readonly project?: string | undefined
   /** Address for API clients, where it differs from the one for operators. */
   readonly api_url?: string | undefined
-  /** By project id, so that `project use` selects the key as well. The first start saves the sample's. */
+  /** By project id, so that `project use` selects the key as well. The first start saves the key of the sample. */
   readonly keys?: Readonly<Record<string, SavedKey>> | undefined
 }
 
@@ -32,7 +31,7 @@ interface ProfileFile {
 export const profilePath = (env: Environment = process.env): string =>
   join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'jeton', 'config.json')
 
-/** `~/.config/jeton/config.json`, as a person would write it. */
+/** The path with `~` for the home directory. */
 export const shownProfilePath = (env: Environment = process.env): string =>
   profilePath(env).replace(homedir(), '~')
 
@@ -42,16 +41,16 @@ export function readProfiles(env: Environment = process.env): ProfileFile {
     return { ...file, servers: file.servers ?? {} }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { servers: {} }
-    const why = error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message
+    const why = error instanceof SyntaxError ? 'it is not valid JSON' : (error as Error).message
     throw new StartFailure(
-      `Cannot read ${shownProfilePath(env)}: ${why}. Mend it, or delete it and: jeton login`,
+      `Cannot read ${shownProfilePath(env)}: ${why}. Fix it, or delete it and sign in: jeton login`,
     )
   }
 }
 
 interface SaveOptions {
   readonly env?: Environment
-  /** Only where a person chose this server: the default must never change as a side effect. */
+  /** Only `jeton login` sets it: the default must never change as a side effect. */
   readonly makeDefault?: boolean
 }
 
@@ -61,7 +60,7 @@ export interface Defaults {
   readonly after: string
 }
 
-/** Saves the credential of a server. It becomes the default server if there is none yet. */
+/** Saves the credential of a server, which becomes the default if there is none. */
 export function saveProfile(url: string, profile: Profile, options: SaveOptions = {}): Defaults {
   const { env = process.env, makeDefault = false } = options
   const file = readOrSetAside(env)
@@ -72,11 +71,11 @@ export function saveProfile(url: string, profile: Profile, options: SaveOptions 
   return { before, after }
 }
 
-/** False if there is no profile of this server. */
+/** False if there is no profile for this server. */
 export const saveDefaultProject = (url: string, project: string, env: Environment): boolean =>
   changeProfile(url, (before) => ({ ...before, project }), env)
 
-/** The key pair for commands in a project. False if there is no profile of this server. */
+/** Saves the key pair of a project. False if there is no profile for this server. */
 export const saveKey = (
   url: string,
   { projectId, key }: { projectId: string; key: SavedKey },
@@ -90,7 +89,7 @@ function changeProfile(url: string, change: (before: Profile) => Profile, env: E
   return before !== undefined
 }
 
-/** A credential that is shown once must not be lost because the file was broken; nor is the broken file. */
+/** Renames a broken file instead of failing, since a credential that is shown once must not be lost. */
 function readOrSetAside(env: Environment): ProfileFile {
   try {
     return readProfiles(env)
@@ -104,4 +103,12 @@ function write(env: Environment, file: ProfileFile): void {
   const path = profilePath(env)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writePrivateFile(path, `${JSON.stringify(file, null, 2)}\n`)
+}
+
+/** Writes a file that only its owner can read. The rename replaces an older file with other permissions, and is atomic. */
+export function writePrivateFile(path: string, text: string): void {
+  const beside = `${path}.${process.pid}`
+  writeFileSync(beside, text, { mode: 0o600 })
+  chmodSync(beside, 0o600)
+  renameSync(beside, path)
 }

@@ -1,22 +1,49 @@
 import { CREDENTIAL_PREFIX, ID_PREFIX, tokenIdOf } from '../contract/ids.ts'
 import { didYouMean } from '../platform/closest.ts'
+import type { ApiRequest, Session } from './call-api.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
+import { plural, shellWord } from './format.ts'
 import { entryOf, type Operation } from './operations.ts'
-import { firstPage, type Resource, wholeList } from './pages.ts'
-import { plural } from './plural.ts'
-import type { Session } from './session.ts'
-import { shellWord } from './shell-word.ts'
 
-/** What is typed for a resource, and the project that it is looked for in. */
+export type Resource = Readonly<Record<string, unknown>>
+
+export interface List {
+  readonly data: readonly Resource[]
+  readonly total: number
+  readonly next_cursor: string | null
+}
+
+const MAX_LIMIT = 100
+
+/** Reads every page of a list, by cursor if the list has one. */
+export async function wholeList(session: Session, request: ApiRequest): Promise<List> {
+  const data: Resource[] = []
+  let query: Record<string, string> = { ...request.query, limit: String(MAX_LIMIT) }
+  for (let page = 1; ; page++) {
+    const list = (await session.call({ ...request, query })).json as List
+    data.push(...list.data)
+    // With a cursor, `total` may be capped below the length of the list.
+    const ended = list.next_cursor === null && data.length >= list.total
+    if (ended || list.data.length < MAX_LIMIT) return { ...list, data, next_cursor: null }
+    query = { ...query, ...(list.next_cursor ? { cursor: list.next_cursor } : { page: String(page + 1) }) }
+  }
+}
+
+export async function firstPage(session: Session, request: ApiRequest): Promise<List> {
+  return (await session.call({ ...request, query: { ...request.query, limit: String(MAX_LIMIT) } }))
+    .json as List
+}
+
+/** An id or name as typed, and the project to search. */
 interface Reference {
   readonly noun: string
   readonly typed: string
   readonly projectId?: string | undefined
 }
 
-/** Of nouns whose ids can be told from names without asking. The others are found by their list all the same. */
+/** Prefixes by which ids are recognized without a request. Other nouns are searched in their list. */
 const PREFIXES: Readonly<Record<string, string>> = { ...ID_PREFIX, key: ID_PREFIX.api_key }
-/** What names a resource beside its id. */
+/** Fields that identify a resource. */
 const IDENTITIES = ['id', 'app_id', 'client_id']
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -25,7 +52,7 @@ const isId = ({ noun, typed }: Reference): boolean =>
   typed.startsWith(PREFIXES[noun]) &&
   /^[A-Za-z0-9]{16,}$/.test(typed.slice(PREFIXES[noun].length))
 
-/** The id of what was typed: an id, an app id, or a name that only one has. */
+/** The id for what was typed: an id, an app id, or a unique name. */
 export async function resolveReference(session: Session, reference: Reference): Promise<string> {
   const list = session.catalogue.find(reference.noun, 'list')
   if (isId(reference) || !list || !entryOf(list)?.properties?.name) return reference.typed
@@ -33,7 +60,7 @@ export async function resolveReference(session: Session, reference: Reference): 
   const byIdentity = entries.filter((entry) => IDENTITIES.some((name) => entry[name] === reference.typed))
   const found = byIdentity.length > 0 ? byIdentity : entries.filter((entry) => entry.name === reference.typed)
   if (found.length > 1) throw ambiguous(reference, found)
-  return found[0] ? String(found[0].id) : notThere(session, list, reference)
+  return found[0] ? String(found[0].id) : notFound(session, list, reference)
 }
 
 const requestFor = (list: Operation, { projectId }: Reference) => ({
@@ -52,11 +79,11 @@ const described = ({ id, name, state, created_at }: Resource): string =>
 
 function ambiguous({ noun, typed }: Reference, found: readonly Resource[]): CommandFailure {
   return wrongUsage(
-    `${found.length} ${plural(noun)} are named ${JSON.stringify(typed)}. Say which by its id:\n${found.map(described).join('\n')}`,
+    `${found.length} ${plural(noun)} are named ${JSON.stringify(typed)}. Use an id:\n${found.map(described).join('\n')}`,
   )
 }
 
-async function notThere(session: Session, list: Operation, reference: Reference): Promise<never> {
+async function notFound(session: Session, list: Operation, reference: Reference): Promise<never> {
   const { noun, typed } = reference
   const names = (await firstPage(session, requestFor(list, reference))).data.map((entry) =>
     String(entry.name),
@@ -69,7 +96,7 @@ async function notThere(session: Session, list: Operation, reference: Reference)
 export const chosenProject = ({ project, io, connection }: Session): string | undefined =>
   project || io.env.JETON_PROJECT || connection.defaultProject
 
-/** The name for people, or the id where it cannot be read. */
+/** The name of a project, or its id if it cannot be read. */
 export async function projectName({ call }: Session, id: string): Promise<string> {
   try {
     const path = `/management/v1/projects/${encodeURIComponent(id)}`
@@ -80,7 +107,7 @@ export async function projectName({ call }: Session, id: string): Promise<string
   }
 }
 
-/** The chosen project, or the only one there is. */
+/** The id of the chosen project, or of the only one. */
 export async function projectId(session: Session): Promise<string> {
   const typed = chosenProject(session)
   if (typed) return resolveReference(session, { noun: 'project', typed })
@@ -93,16 +120,15 @@ export async function projectId(session: Session): Promise<string> {
       EXIT.notFound,
     )
   throw wrongUsage(
-    `Which project? Name it with --project, or choose it for all commands: jeton project use ${shellWord(String(data[0]!.name))}\n${data.map(described).join('\n')}`,
+    `Which project? Pass --project, or set a default: jeton project use ${shellWord(String(data[0]!.name))}\n${data.map(described).join('\n')}`,
   )
 }
 
-/** A token itself names its project and its id, so neither has to be typed. The token is not sent anywhere. */
+/** Reads project and id out of a token, which is not sent anywhere. */
 export async function tokenReference(typed: string): Promise<{ projectId: string; id: string } | undefined> {
   if (!typed.startsWith(CREDENTIAL_PREFIX.access_token)) return undefined
   const { nameOfToken } = await import('../features/tokens/index.ts')
   const name = nameOfToken(typed)
-  if (!name)
-    throw wrongUsage('This is not a whole token: its length or its checksum is wrong. Is it cut off?')
+  if (!name) throw wrongUsage('This token is incomplete: its length or checksum is wrong.')
   return { projectId: name.projectId, id: tokenIdOf(name.digest) }
 }

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { JetonCommand } from './command.ts'
 import type { Io } from './io.ts'
 import { catalogueOf } from './operations.ts'
 import { addResourceCommands } from './resource-command.ts'
 
-/** An endpoint that no file of the command line knows. */
+/** An endpoint that is not mentioned anywhere in the command line. */
 const DOCUMENT = {
   paths: {
     '/management/v1/projects/{project_id}/webhooks/{webhook_id}/rotate': {
@@ -73,10 +73,10 @@ test('a new endpoint is a new command with its fields as flags', async () => {
     readInput: async () => '',
     now: () => 0,
     goLive: () => {
-      throw new Error('nothing here goes on')
+      throw new Error('no command here keeps running')
     },
   }
-  const program = new JetonCommand('jeton')
+  const program = new Command('jeton')
   addResourceCommands(program, io, { catalogue: catalogueOf(DOCUMENT), extras: {} })
   const flags = [
     '--active',

@@ -1,36 +1,39 @@
 import type { Command } from 'commander'
-import type { Answer, ApiRequest } from './call-api.ts'
-import { PROJECT_TEXT } from './client-options.ts'
-import { confirmed, isDestructive, refuseUnattended } from './confirm.ts'
+import { type Answer, type ApiRequest, curlLine, openSession, type Session } from './call-api.ts'
 import { addConnectionOptions, nameServer } from './connection.ts'
-import { curlLine } from './curl.ts'
-import { EXAMPLES, exampleText } from './examples.ts'
 import { wrongUsage } from './exit.ts'
 import { fieldsOf, type Options, optionOf } from './fields.ts'
+import { exampleText } from './format.ts'
 import { type Io, printLine } from './io.ts'
-import { requireProfile, saveNewSecret } from './key-pair.ts'
+import { PROJECT_TEXT, requireProfile, saveNewSecret } from './key-pair.ts'
 import { type Catalogue, OF_PROJECT, type Operation } from './operations.ts'
-import { wholeList } from './pages.ts'
-import { type Output, printAnswer } from './print-answer.ts'
-import { chosenProject } from './resolve.ts'
-import { requestOf, requiredOf, type Typed } from './resource-request.ts'
-import { openSession, type Session } from './session.ts'
+import { addOutputOptions, type Output, printAnswer } from './print-answer.ts'
+import { chosenProject, wholeList } from './resolve.ts'
+import {
+  confirmed,
+  isDestructive,
+  refuseUnattended,
+  requestOf,
+  requiredOf,
+  type Typed,
+} from './resource-request.ts'
 
-/** What one command does beyond its request to the API. */
+/** Additions to one generated command. */
 export interface Extra {
+  readonly examples?: readonly string[]
   addOptions?(command: Command): unknown
-  /** True where `run` does all of it, without the API. */
+  /** True if `run` replaces the request to the API. */
   takesOver?(options: Options): boolean
   run?(io: Io, options: Options): Promise<void>
-  /** Before the request is sent: the last chance to refuse it. */
+  /** Runs before the request and may refuse it. */
   before?(session: Session, request: ApiRequest): Promise<void>
-  /** The answer with names in the place of ids. `text` stays what the API sent. */
+  /** The response with names instead of ids, for a terminal. `text` stays unchanged. */
   forPeople?(session: Session, answer: Answer): Promise<Answer>
-  /** After the answer is printed, unless a program reads it. */
+  /** Runs after the response is printed, except with --json and --quiet. */
   after?(session: Session, answer: Answer, options: Options): Promise<void>
-  /** Query parameters that are sent unless their flag is typed. */
+  /** Query parameters that are sent unless their flag is given. */
   readonly defaults?: Readonly<Record<string, string>>
-  /** After the answer is shown: adds a remark, or ends with another exit code. */
+  /** Runs last: adds a note, or ends with another exit code. */
   conclude?(io: Io, answer: Answer, options: Options): void
 }
 
@@ -40,7 +43,7 @@ interface Source {
   readonly extras: Readonly<Record<string, Extra>>
 }
 
-/** The commands of every resource, from the operations of the API. */
+/** Adds the commands of every resource, generated from the operations of the API. */
 export function addResourceCommands(program: Command, io: Io, { catalogue, extras }: Source): void {
   for (const noun of catalogue.nouns) {
     const command = program.command(noun)
@@ -66,10 +69,10 @@ function addVerb(noun: Command, io: Io, about: About): void {
   if (operation.ownParam) command.argument(`<${operation.noun}>`, argumentText(about))
   addFields(command, about)
   if (hasAppToken(operation))
-    command.option('--save', 'save the key pair for the commands that call as an API client')
+    command.option('--save', 'save the key pair for commands that call as an API client')
   extra?.addOptions?.(command)
   addOutputOptions(addConnectionOptions(command))
-  command.addHelpText('after', exampleText(EXAMPLES[`${operation.noun}.${operation.verb}`]))
+  command.addHelpText('after', exampleText(extra?.examples))
   command.action((...typed: unknown[]) => {
     const options = command.opts()
     if (extra?.run && extra.takesOver?.(options)) return extra.run(io, options)
@@ -77,7 +80,7 @@ function addVerb(noun: Command, io: Io, about: About): void {
   })
 }
 
-/** Whether the answer holds the secret of an API key, which commands can use. */
+/** Whether the response has the secret of an API key. */
 const hasAppToken = ({ answer }: Operation): boolean => answer?.properties?.app_token !== undefined
 
 const argumentText = ({ operation, catalogue }: About): string => {
@@ -92,23 +95,16 @@ function addFields(command: Command, { operation, catalogue }: About): void {
   if (body && method !== 'DELETE') {
     const required = requiredOf(operation)
     for (const field of fieldsOf(body)) command.addOption(optionOf(field, required.includes(field.name)))
-    command.option('--data <json>', 'the whole body instead: JSON, @file, or - for standard input')
+    command.option('--data <json>', 'whole body: JSON, @file, or - for standard input')
   }
   for (const field of query) command.addOption(optionOf(field, false))
   if (operation.inProject || ofProject(catalogue, operation))
     command.option('--project <project>', PROJECT_TEXT)
   if (ofProject(catalogue, operation))
-    command.option('--all-projects', 'of every project, and what belongs to none, such as operators')
-  if (operation.verb === 'list') command.option('--all', 'every page, not only the first')
-  if (isDestructive(operation)) command.option('--yes', 'do not ask')
+    command.option('--all-projects', 'all projects, and entries without one, such as operators')
+  if (operation.verb === 'list') command.option('--all', 'all pages')
+  if (isDestructive(operation)) command.option('--yes', 'do not ask for confirmation')
 }
-
-export const addOutputOptions = (command: Command): Command =>
-  command
-    .optionsGroup('Output')
-    .option('--json', 'the answer of the API, unchanged')
-    .option('--quiet', 'ids only')
-    .option('--curl', 'print the request as a curl command instead of sending it')
 
 const ofProject = (catalogue: Catalogue, { noun, verb }: Operation): Operation | undefined =>
   catalogue.find(noun, verb + OF_PROJECT)
@@ -145,10 +141,10 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   extra?.conclude?.(io, answer, options)
 }
 
-/** Where a list exists for a project and for all of them, the chosen project decides as for every other command. */
+/** Uses the list of the chosen project if the API has one list per project and one for all. */
 function inChosenProject(session: Session, operation: Operation, options: ResourceOptions): Operation {
   if (options.project && options.allProjects)
-    throw wrongUsage('--project and --all-projects exclude each other.')
+    throw wrongUsage('--project and --all-projects cannot be combined.')
   const chosen = !options.allProjects && chosenProject(session) !== undefined
   return (chosen && ofProject(session.catalogue, operation)) || operation
 }

@@ -1,11 +1,11 @@
-import type { ApiRequest } from './call-api.ts'
-import { wrongUsage } from './exit.ts'
+import type { ApiRequest, Session } from './call-api.ts'
+import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { asSent, dataOf, fieldsOf, flagOf, givenFor, type Options } from './fields.ts'
+import type { Io } from './io.ts'
 import type { Operation } from './operations.ts'
-import { projectId, resolveReference, tokenReference } from './resolve.ts'
-import type { Session } from './session.ts'
+import { projectId, type Resource, resolveReference, tokenReference } from './resolve.ts'
 
-/** Fields that have a default in the API and must be given here: nobody makes a key for everything by accident. */
+/** Fields with a default in the API that are required here, so that nobody creates a key with all permissions by accident. */
 const ALSO_REQUIRED: Readonly<Record<string, readonly string[]>> = { 'key.create': ['permissions'] }
 
 export const requiredOf = ({ noun, verb, body }: Operation): readonly string[] => [
@@ -14,12 +14,12 @@ export const requiredOf = ({ noun, verb, body }: Operation): readonly string[] =
 ]
 
 export interface Typed {
-  /** What names the resource, where the operation is about one. */
+  /** Id or name of the resource, if the operation is about one. */
   readonly reference: string | undefined
   readonly options: Options
 }
 
-/** What was typed, as a request. Names become ids on the way, which may take requests of its own. */
+/** Turns the arguments into a request. Resolving names to ids may take further requests. */
 export async function requestOf(session: Session, operation: Operation, typed: Typed): Promise<ApiRequest> {
   const body = await bodyOf(session, operation, typed.options)
   const token =
@@ -63,7 +63,7 @@ async function bodyOf({ io }: Session, operation: Operation, options: Options): 
   return given
 }
 
-/** A filter that is called like a noun takes what the noun takes: `--key Quickstart`. */
+/** A filter named after a noun takes an id or a name: `--key Quickstart`. */
 async function queryOf(
   session: Session,
   operation: Operation,
@@ -80,4 +80,45 @@ async function queryOf(
       : String(value)
   }
   return query
+}
+
+export const isDestructive = ({ verb }: Operation): boolean => verb === 'delete'
+
+/** Checked before any request, so that a script does not fail half-way. */
+export function refuseUnattended(io: Io, yes: boolean): void {
+  if (!yes && !io.ask) throw wrongUsage('Refusing to delete without confirmation (no terminal). Pass --yes.')
+}
+
+/** Asks before something is deleted. If the API requires the name again, so does the prompt; `--yes` fills it in. */
+export async function confirmed(
+  session: Session,
+  operation: Operation,
+  { request, yes }: { request: ApiRequest; yes: boolean },
+): Promise<ApiRequest> {
+  const repeatsName = operation.body?.properties?.name !== undefined
+  if (yes && !repeatsName) return request
+  const resource = (await session.call({ method: 'GET', path: request.path })).json as Resource
+  const name = String(resource.name ?? resource.id)
+  if (!yes) await askToDelete(session.io, { noun: operation.noun, name, repeatsName })
+  return repeatsName ? { ...request, body: { name } } : request
+}
+
+/** Consequences of deleting, for the prompt. */
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  project: 'Its keys and tokens stop working immediately, and its data is deleted.',
+  key: 'Its tokens stop working immediately.',
+  operator: 'Its token stops working immediately.',
+  webhook: 'It receives no more events.',
+  distribution: 'It receives no more events.',
+}
+
+async function askToDelete(
+  io: Io,
+  { noun, name, repeatsName }: { noun: string; name: string; repeatsName: boolean },
+): Promise<void> {
+  const what = `Delete ${noun === 'key' ? 'API key' : noun} ${JSON.stringify(name)}?`
+  const how = repeatsName ? 'Type its name to confirm: ' : '[y/N] '
+  const answer = await io.ask!([what, CONSEQUENCES[noun], how].filter(Boolean).join(' '))
+  const agreed = repeatsName ? answer === name : /^y(es)?$/i.test(answer)
+  if (!agreed) throw new CommandFailure('Nothing was deleted.', EXIT.refused)
 }

@@ -16,18 +16,18 @@ interface Options {
   readonly yes?: boolean
 }
 
-/** Makes the store that the settings name what it was when the backup was taken. The service must not run. */
+/** Restores a backup into the store. The service must be stopped. */
 export async function restoreStore(io: Io, typed: string, options: Options): Promise<void> {
   const config = readConfig(io.env)
   const file = resolve(typed)
   if (options.replace && !options.yes && !io.ask)
-    throw wrongUsage('This replaces what is there and nobody can be asked here. Add --yes if you mean it.')
+    throw wrongUsage('Refusing to replace data without confirmation (no terminal). Pass --yes.')
   const backup = await readable(() => checkBackup(file))
   const db = await openAlone(config)
   try {
     await confirm(io, db, options)
     await readable(() => restore(db, { file, replace: options.replace === true }))
-    tell(io, backup, db)
+    printReport(io, backup, db)
     warnOfKeys(io, backup, config)
   } finally {
     await db.close()
@@ -43,7 +43,7 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One connection: whoever else has one is another program. */
+/** Opens a single connection, so that any other connection belongs to another program. */
 async function openAlone(config: Config): Promise<Database> {
   const { JETON_DATABASE_URL: url, JETON_DATA_DIR: folder } = config
   if (url === undefined && isSqliteInUse(folder)) throw inUse(`SQLite ${folder}`)
@@ -56,21 +56,21 @@ async function confirm(io: Io, db: Database, { replace, yes }: Options): Promise
   if (!replace) throw notEmpty(db.label, filled)
   if (yes) return
   const answer = await io.ask!(
-    `${db.label} has ${filled.join(', ')}. All of it is lost. Type "replace" to go on: `,
+    `${db.label} has ${filled.join(', ')}. All of it will be lost. Type "replace" to confirm: `,
   )
   if (answer !== 'replace') throw new CommandFailure('Nothing was changed.', EXIT.refused)
 }
 
-function tell(io: Io, { head, tail }: BackupFile, db: Database): void {
+function printReport(io: Io, { head, tail }: BackupFile, db: Database): void {
   printLine(io, `${tail.rows.toLocaleString('en')} rows restored into ${db.label}, as of ${head.taken_at}.`)
-  remark(io, 'Every token is dead, whenever it was issued: API clients ask for new ones.')
+  remark(io, 'All tokens have stopped working. API clients must request new ones.')
   remark(
     io,
-    'API keys are as they were then. What was blocked, deleted, regenerated or narrowed since is not: do it again before you start the service.',
+    'API keys are as they were at that time. Keys that were blocked, deleted, regenerated or narrowed since then are not: repeat that before you start the service.',
   )
 }
 
-/** What is encrypted in it can be used with its own key only; without it webhooks have to be given new secrets. */
+/** Warns if the encryption key of the backup is missing. Without it, webhooks need new secrets. */
 function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
   const place = keyPlaceOf(config)
   const present = readEncryptionKeys(place).map(keyIdOf)
@@ -78,11 +78,11 @@ function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
   if (needed.length === 0) return
   const where =
     place.folder !== undefined && place.setting === undefined
-      ? `put the file encryption.key of that time to ${encryptionKeyFile(place.folder)}`
+      ? `put the encryption.key of that time at ${encryptionKeyFile(place.folder)}`
       : 'set JETON_ENCRYPTION_KEY to the key of that time'
-  const here = present.length > 0 ? `the one here is ${present.join(', ')}` : 'there is none here'
+  const here = present.length > 0 ? `the present one is ${present.join(', ')}` : 'none is present'
   remark(
     io,
-    `Secrets of webhooks need the encryption key ${needed.join(', ')}; ${here}. Before you start the service, ${where}. If it is lost, use a new key, and afterwards for every webhook: ${ROTATE_LOST}`,
+    `Webhook secrets require the encryption key ${needed.join(', ')}; ${here}. Before you start the service, ${where}. If it is lost, use a new key, and then for every webhook: ${ROTATE_LOST}`,
   )
 }

@@ -18,7 +18,7 @@ interface Options {
   readonly json?: boolean
 }
 
-/** Moves everything that is stored encrypted under the first key, in the store that the settings name. */
+/** Re-encrypts all stored secrets with the first key. */
 export async function rotateEncryptionKey(io: Io, { plan = false, json }: Options): Promise<void> {
   const config = readConfig(io.env)
   const db = await openToRotate(config, plan)
@@ -29,7 +29,7 @@ export async function rotateEncryptionKey(io: Io, { plan = false, json }: Option
     const deps = { db, random: randomBytes, vault, keyId: keyIdOf(key) }
     const result = await reencryptSecrets(deps, { actor: ACTOR, plan })
     if (json) printLine(io, JSON.stringify({ key_id: deps.keyId, planned: plan, ...result }))
-    else tell(io, { ...result, plan, keyId: deps.keyId, earlier: earlier.length })
+    else printReport(io, { ...result, plan, keyId: deps.keyId, earlier: earlier.length })
     if (result.failed.length > 0) throw new ExitWith(EXIT.refused)
   } finally {
     await db.close()
@@ -40,11 +40,11 @@ const noKey = (config: Config): CommandFailure =>
   new CommandFailure(
     config.JETON_DATABASE_URL === undefined
       ? 'There is no encryption key yet, and nothing is encrypted.'
-      : 'JETON_ENCRYPTION_KEY is not set. Set it to <new key>,<old key>, as the services have it.',
+      : 'JETON_ENCRYPTION_KEY is not set. Set it to <new key>,<old key>, as in the services.',
     EXIT.configuration,
   )
 
-/** A plan writes nothing: it neither makes a store nor brings one up to date. */
+/** A plan writes nothing: it neither creates a store nor migrates it. */
 async function openToRotate(config: Config, plan: boolean): Promise<Database> {
   if (!storeExists(config)) throw noStore(config)
   if (!plan) return (await openStore({ config, clock: systemClock })).db
@@ -52,23 +52,26 @@ async function openToRotate(config: Config, plan: boolean): Promise<Database> {
   const { applied } = await planOf(db)
   if (applied.length === 0) return db
   await db.close()
-  throw new CommandFailure(`${db.label} is not up to date. First: jeton migrate`, EXIT.configuration)
+  throw new CommandFailure(`${db.label} is not up to date. Run first: jeton migrate`, EXIT.configuration)
 }
 
-interface Told extends Reencryption {
+interface Report extends Reencryption {
   readonly plan: boolean
   readonly keyId: string
   readonly earlier: number
 }
 
-function tell(io: Io, { plan, keyId, earlier, present, changed, failed }: Told): void {
+function printReport(io: Io, { plan, keyId, earlier, present, changed, failed }: Report): void {
   printLine(
     io,
-    `Under the key ${keyId}: ${present} before, ${changed} ${plan ? 'to be encrypted anew' : 'encrypted anew'}.`,
+    `Key ${keyId}: ${present} already encrypted with it, ${changed} ${plan ? 'to be re-encrypted' : 're-encrypted'}.`,
   )
   for (const { id, why } of failed) remark(io, `${id}: ${why}`)
   if (failed.length > 0)
-    remark(io, 'Add the missing key to JETON_ENCRYPTION_KEY and repeat, or: jeton webhook rotate <webhook>')
+    remark(
+      io,
+      'Add the missing key to JETON_ENCRYPTION_KEY and repeat, or replace the secret: jeton webhook rotate <webhook>',
+    )
   else if (plan || earlier === 0) return
-  else remark(io, 'Nothing needs the other keys any more: take them away and restart every process.')
+  else remark(io, 'The other keys are no longer needed. Remove them and restart every process.')
 }

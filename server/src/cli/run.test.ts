@@ -8,7 +8,7 @@ const type = (line: string, env = {}) =>
   jeton(line.split(' ').filter(Boolean), { env: { XDG_CONFIG_HOME: '/nonexistent', ...env } })
 
 describe('help', () => {
-  test('the first screen is short and names every noun with its verbs', async () => {
+  test('the first screen is short and lists every noun with its verbs', async () => {
     const { code, out } = await type('')
     expect(code).toBe(0)
     expect(out.split('\n').length).toBeLessThan(66)
@@ -27,7 +27,7 @@ describe('help', () => {
     expect(out).not.toMatch(/oauth|health|of-project/)
   })
 
-  test('every command has help that needs no server, and no line of it is wider than 80 columns', async () => {
+  test('every command has help without a server, and no line is wider than 80 columns', async () => {
     const io = { argv: [], env: {}, isTTY: false } as unknown as Io
     const seen: string[] = []
     const walk = async (command: Command, path: readonly string[]): Promise<void> => {
@@ -46,14 +46,14 @@ describe('help', () => {
     expect(seen).toEqual(expect.arrayContaining([...before, ...events, ...nouns]))
   })
 
-  test('help names the options, and shows how they are used', async () => {
+  test('help lists the options and has examples', async () => {
     const create = await type('key create --help')
     expect(create.out).toContain('--ip-whitelist <a,b>')
     expect(create.out).toContain('jeton key create --name pos-gateway')
     expect((await type('key list --help')).out).toContain('--state <active|blocked|deleted>')
   })
 
-  test('jeton help is the first screen, and jeton help with a command is its help', async () => {
+  test('jeton help prints the first screen, and jeton help with a command prints its help', async () => {
     expect(await type('help')).toEqual(await type('--help'))
     expect(await type('help key create')).toEqual(await type('key create --help'))
     expect(await type('help help')).toEqual(await type('--help'))
@@ -65,7 +65,7 @@ describe('help', () => {
     expect(out.replaceAll(/\s+/g, ' ')).toContain('Scope values that the key may ask for. Required.')
   })
 
-  test('a noun without a verb is wrong usage, with the verbs', async () => {
+  test('a noun without a verb is a usage error that lists the verbs', async () => {
     expect(await type('key')).toMatchObject({
       code: 2,
       out: '',
@@ -74,34 +74,35 @@ describe('help', () => {
   })
 })
 
-describe('mistakes', () => {
+describe('usage errors', () => {
   test.each([
-    ['kei list --foo', 'jeton has no "kei". Did you mean key?'],
-    ['key lst', 'jeton key has no "lst". Did you mean list?'],
-    ['key list --jsno', 'jeton key list has no --jsno. Did you mean --json?'],
+    ['kei list --foo', "Unknown command 'kei'. Did you mean key? See: jeton --help"],
+    ['key lst', "Unknown command 'lst'. Did you mean list? See: jeton key --help"],
+    ['key list --jsno', "Unknown option '--jsno'. Did you mean --json? See: jeton key list --help"],
     ['key create --ip-whitlist=10.0.0.1', 'Did you mean --ip-whitelist?'],
-    ['key show', 'jeton key show needs <key>.'],
+    ['key show', "Missing required argument 'key'. See: jeton key show --help"],
     ['key create', 'Missing required flags: --name, --permissions.'],
     ['key create --name pos', 'Missing required flag: --permissions.'],
     ['serve --port many', '--port: "many" is not a port.'],
     ['check pos GTE /v1/rewards', '"GTE" is not an HTTP method. Did you mean GET?'],
     ['check pos GET v1/rewards', '"v1/rewards" is not a path.'],
     ['check pos GET /v1/rewards --from office', '--from: "office" is not an IP address'],
-    ['help kei', 'jeton has no "kei". Did you mean key?'],
+    ['help kei', "Unknown command 'kei'. Did you mean key?"],
+    ['listen', 'Missing required flag: --forward-to. See: jeton listen --help'],
     ['key update pos', 'Nothing to update. Give at least one of: --name'],
     ['key update pos --token-limit 5x', '--token-limit: "5x" is not a whole number.'],
     ['key list --state blokced', 'Did you mean blocked?'],
-    ['key list --limit', "option '--limit <number>' argument missing"],
-    ['key list --url nonsense', '"nonsense" is not an address'],
+    ['key list --limit', "Option '--limit <number>' argument missing."],
+    ['key list --url nonsense', '"nonsense" is not a URL'],
     ['api STEAL /x', 'The method must be one of'],
-  ])('%s: one line that says what is meant, and 2', async (line, says) => {
+  ])('%s: one line that says how to fix it, and exit code 2', async (line, says) => {
     const { code, out, err } = await type(line)
     expect(err).toContain(says)
     expect(err.trim().split('\n')).toHaveLength(1)
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
 
-  test('a wrong setting is 78 and never shows a secret', async () => {
+  test('an invalid setting is exit code 78, and no secret is shown', async () => {
     expect(await type('config', { JETON_PORT: 'x' })).toMatchObject({
       code: 78,
       err: expect.stringContaining('JETON_PORT'),
@@ -117,7 +118,7 @@ describe('mistakes', () => {
   })
 })
 
-test('config shows what counts and where it came from, with secrets masked', async () => {
+test('config shows the settings in effect and where they come from, with secrets masked', async () => {
   const env = { JETON_PORT: '9000', JETON_DATABASE_URL: 'postgres://jeton:hush@db1/jeton' }
   const { out } = await type('config', env)
   expect(out).toContain('JETON_PORT\t9000\tenvironment\n')
@@ -125,4 +126,14 @@ test('config shows what counts and where it came from, with secrets masked', asy
   expect(out).not.toContain('hush')
   const settings = JSON.parse((await type('config --json', env)).out)
   expect(settings).toContainEqual({ name: 'JETON_PORT', value: '9000', from: 'environment' })
+})
+
+test('hints name the program as it was started: npx jeton under npm, jeton otherwise', async () => {
+  const hint = async (env: Record<string, string>) => (await type('key list', env)).err
+  expect(await hint({})).toContain('Sign in: jeton login --url')
+  expect(await hint({ npm_command: 'exec' })).toContain('Sign in: npx jeton login --url')
+  expect((await type('key show', { npm_command: 'exec' })).err).toContain('See: npx jeton key show --help')
+  expect((await type('key create --help', { npm_command: 'exec' })).out).toContain(
+    '  npx jeton key create --name',
+  )
 })

@@ -1,82 +1,126 @@
-import { type Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../app/version.ts'
-import { addAccessCommands } from './access-commands.ts'
-import { JetonCommand } from './command.ts'
-import { addReceiverCommands } from './event-commands.ts'
+import { didYouMean } from '../platform/closest.ts'
+import { addCallRaw } from './call-raw.ts'
+import { addCheck } from './check-call.ts'
 import { EXIT, explainFailure } from './exit.ts'
-import type { Io } from './io.ts'
-import { addLoyaltyCommands } from './loyalty-commands.ts'
-import { readCatalogue } from './operations.ts'
+import { addExplain } from './explain.ts'
+import { asStarted, type Io } from './io.ts'
+import { addEventKinds, addTail } from './live/event-commands.ts'
+import { addListen } from './live/listen.ts'
+import { addLogin, addProjectUse } from './login.ts'
+import { addLoyaltyCommands } from './loyalty.ts'
+import { type Catalogue, readCatalogue } from './operations.ts'
 import { addResourceCommands } from './resource-command.ts'
+import { EXTRAS } from './resource-extras.ts'
 import { addServiceCommands } from './service-commands.ts'
-import { addVerbsByHand, EXTRAS } from './verbs-by-hand.ts'
+import { addTokenIntrospect, addTokenIssue } from './token-commands.ts'
+import { addTour } from './tour/tour.ts'
+import { addTrigger } from './trigger.ts'
+import { addVerify } from './verify/verify.ts'
 
-const CODES = `
+/** Meaning of each exit code, for the help and the generated reference. */
+export const EXIT_CODES: readonly (readonly [number, string])[] = [
+  [0, 'success'],
+  [EXIT.refused, 'rejected by the server'],
+  [EXIT.usage, 'usage error'],
+  [EXIT.notFound, 'not found'],
+  [EXIT.credentials, 'credentials'],
+  [EXIT.unreachable, 'server unreachable'],
+  [EXIT.tryAgain, 'retry later'],
+  [EXIT.configuration, 'configuration'],
+]
+
+const codeLine = (codes: typeof EXIT_CODES): string =>
+  `  ${codes.map(([code, meaning]) => `${code} ${meaning}`).join('   ')}`
+
+const AFTER_HELP = `
 Exit codes
-  0 done   1 refused by the server   2 wrong usage   3 not found   4 credentials
-  69 server not reachable   75 try again   78 configuration
+${codeLine(EXIT_CODES.slice(0, 4))}
+${codeLine(EXIT_CODES.slice(4))}
 
-The reference of the API is at /docs of the server.
-Help on a command: jeton help key create
+API reference: /docs on the server
+Help for a command: jeton help key create
 `
 
-/** Our own groups have no colon, so neither do commander's. */
+/** Our groups have no colon, so commander's titles lose theirs. */
 const styleTitle = (title: string): string => title.replace(/^(Options|Commands|Arguments):$/, '$1')
 
-/** The whole command line, as a tree. What a command needs beyond flags is loaded when it is called. */
-export function buildProgram(io: Io): JetonCommand {
-  const program = new JetonCommand('jeton')
-    .description('The token service and event engine for loyalty and promotion APIs, on your own machines.')
+/** The command line as a tree. The modules that run the service are loaded only by the commands that need them. */
+export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Command {
+  const program = new Command('jeton')
+    .description('Self-hosted OAuth 2.0 access tokens and signed webhooks for loyalty APIs.')
     .usage('<command> [options]')
-    .version(VERSION, '-v, --version', 'version of this program')
-    .helpOption('-h, --help', 'this help')
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .exitOverride()
     .configureHelp({ subcommandTerm: (command) => command.name(), styleTitle })
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut: (text) => void io.stdout.write(asStarted(io, text)),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, '')),
+      outputError: (text, write) => write(usageError(text)),
     })
-    .addHelpText('after', CODES) as JetonCommand
-  addServiceCommands(program.commandsGroup('Run it'), io)
-  addAccessCommands(program.commandsGroup('Find out and get in'), io)
-  const catalogue = readCatalogue()
+    .addHelpText('after', AFTER_HELP)
+  addServiceCommands(program.commandsGroup('Run the service'), io)
+  program.commandsGroup('Diagnose and sign in')
+  for (const add of [addTour, addExplain, addCheck, addLogin, addCallRaw]) add(program, io)
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
-  addVerbsByHand(program, io)
-  addReceiverCommands(program.commandsGroup('Receive events'), io)
-  addLoyaltyCommands(program.commandsGroup('Loyalty, with a key pair'), io)
-  for (const noun of program.commands.filter((command) => catalogue.nouns.includes(command.name()))) {
-    noun.usage('<verb> [options]').summary(noun.commands.map((verb) => verb.name()).join(' '))
-  }
-  tidyHelp(program)
+  const noun = (name: string) => program.commands.find((command) => command.name() === name)!
+  addProjectUse(noun('project'), io)
+  for (const add of [addTokenIssue, addTokenIntrospect]) add(noun('token'), io)
+  for (const add of [addTail, addEventKinds]) add(noun('event'), io)
+  program.commandsGroup('Receive events')
+  for (const add of [addListen, addTrigger, addVerify]) add(program, io)
+  addLoyaltyCommands(program.commandsGroup('Loyalty, with an API key'), io)
+  for (const command of program.commands) finish(command, 'jeton')
+  program.showHelpAfterError('See: jeton --help')
   return program
 }
 
-/** That `--help` exists need not be said where someone has just typed it. */
-function tidyHelp(parent: Command): void {
-  for (const command of parent.commands) {
-    command.helpCommand(false).addHelpOption(new Option('-h, --help').hideHelp())
-    tidyHelp(command)
-  }
+/** Lists the verbs of a noun, leaves `--help` out of the options, and ends each usage error with where to look. */
+function finish(command: Command, parent: string): void {
+  const name = `${parent} ${command.name()}`
+  const verbs = command.commands.map((verb) => verb.name()).join(' ')
+  if (verbs) command.usage('<verb> [options]').summary(verbs)
+  command.helpCommand(false).addHelpOption(new Option('-h, --help').hideHelp())
+  command.showHelpAfterError(`See: ${name} --help`)
+  const flags = command.options.flatMap(({ long }) => long ?? [])
+  command.configureOutput({ outputError: (text, write) => write(usageError(text, flags)) })
+  for (const child of command.commands) finish(child, name)
 }
 
-/** `jeton help key create` prints what `jeton key create --help` does. */
-function printHelp(program: JetonCommand, words: readonly string[]): void {
-  let command = program
-  for (const word of words.filter((one) => one !== 'help')) {
-    const child = command.commands.find((one) => one.name() === word)
-    command = (child as JetonCommand | undefined) ?? command.unknownCommand(word)
-  }
-  command.outputHelp()
+/** Commander's message as one sentence without a line break: `See: …` follows on the same line. */
+function usageError(text: string, flags: readonly string[] = []): string {
+  const [, message = '', guess] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?\n?$/s.exec(text) ?? []
+  // Commander suggests nothing for `--flag=value`. The value is not repeated: it may be a secret.
+  const unknown = /^unknown option '(--[^=]+)=/.exec(message)?.[1]
+  if (unknown) return `Unknown option '${unknown}'.${didYouMean(unknown, flags)} `
+  const required = /^required option '(--[\w-]+).*' not specified$/.exec(message)?.[1]
+  const sentence = required ? `missing required flag: ${required}` : message.replace(/\.$/, '')
+  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.${guess ? ` Did you mean ${guess}?` : ''} `
 }
 
-/** Runs what was typed; the code to end with. */
-export async function run(io: Io): Promise<number> {
+/** `jeton help key create` prints what `jeton key create --help` prints. */
+async function printHelp(program: Command, words: readonly string[]): Promise<void> {
+  let command: Command | undefined = program
+  for (const word of words) command = command?.commands.find((one) => one.name() === word)
+  // Parsing the words fails with the usual message for an unknown command.
+  if (command) command.outputHelp()
+  else await program.parseAsync(words, { from: 'user' })
+}
+
+/** Runs the arguments; returns the exit code. */
+export async function run(given: Io): Promise<number> {
+  const io: Io = { ...given, stderr: { write: (text) => given.stderr.write(asStarted(given, text)) } }
   try {
     const program = buildProgram(io)
     const [first = 'help', ...rest] = io.argv
-    if (first === 'help') printHelp(program, rest)
+    if (first === 'help')
+      await printHelp(
+        program,
+        rest.filter((word) => word !== 'help'),
+      )
     else await program.parseAsync(io.argv, { from: 'user' })
     return 0
   } catch (error) {

@@ -13,17 +13,17 @@ import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { connectToSupervisor, isWorker, type WorkerLink } from '../platform/workers/index.ts'
 import { wrongUsage } from './exit.ts'
-import { saveProfile, shownProfilePath } from './profile.ts'
+import { asStarted } from './io.ts'
+import { saveProfile, shownProfilePath, writePrivateFile } from './profile.ts'
 import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
-import { writePrivateFile } from './write-private-file.ts'
 
 interface ServeOptions {
   readonly worker?: boolean
   readonly port?: string
 }
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until it is stopped. */
 export async function serve({ worker = true, port }: ServeOptions = {}): Promise<void> {
   const config = configOf(port)
   const interactive = process.stdout.isTTY === true
@@ -33,27 +33,33 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const workerLink = several ? connectToSupervisor(systemClock) : undefined
   if (workerLink) return serveAsWorker(await compose({ ...parts, workerLink }), workerLink, log)
   if (config.JETON_DATABASE_URL === undefined && sqliteFileState(config.JETON_DATA_DIR) === 'empty')
-    log.warn({ file: sqliteFile(config.JETON_DATA_DIR) }, 'an empty file (0 bytes) becomes a new store')
+    log.warn(
+      { file: sqliteFile(config.JETON_DATA_DIR) },
+      'the file is empty (0 bytes), so a new store is created in it',
+    )
   const service = several
     ? await (await import('../app/supervise.ts')).supervise(parts)
     : await compose(parts)
-  // Read before it serves: from then on a store that is away must not end the process.
+  // Read before serving: afterwards an unavailable store must not end the process.
   const missingKeys = await missingKeyIds(service.db, config)
   const urls = await service.start()
   stopOnSignal(service, log)
-  // Only once the port is ours: secrets that are made are shown once, and a start that fails would never show them.
+  // Only after listening: secrets are shown once, and a start that fails later would never show them.
   const first = await makeFirst(service.db, config)
-  const saved = first.operator && keepOperator(urls, first, config.JETON_DATA_DIR)
+  const saved = first.operator && saveOperator(urls, first, config.JETON_DATA_DIR)
   const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
   if (mayMakeFirst(config) || interactive)
     process.stdout.write(
-      summary({
-        ...{ ...urls, ...(await facts(service, first)), first, hasOperator },
-        savedIn: saved?.savedIn,
-        defaultServer: saved?.defaultServer,
-        tokenFile: interactive ? undefined : keepSampleToken(first, config.JETON_DATA_DIR),
-        workers: config.JETON_WORKERS,
-      }),
+      asStarted(
+        process,
+        summary({
+          ...{ ...urls, ...(await facts(service, first)), first, hasOperator },
+          savedIn: saved?.savedIn,
+          defaultServer: saved?.defaultServer,
+          tokenFile: interactive ? undefined : saveSampleToken(first, config.JETON_DATA_DIR),
+          workers: config.JETON_WORKERS,
+        }),
+      ),
     )
   else logReady(log, service, { ...urls, config, hasOperator })
   reportKeys(log, config, missingKeys)
@@ -61,8 +67,8 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
 }
 
 /**
- * `--port` goes before JETON_PORT. Worker processes inherit the variable and not the flag: for any free port (0) they
- * must take the one that the first of them got.
+ * `--port` takes precedence over JETON_PORT. Worker processes inherit the variable and not the flag: with port 0 they must
+ * use the one that the first of them got.
  */
 function configOf(port: string | undefined): Config {
   if (port !== undefined && !isWorker()) {
@@ -73,7 +79,7 @@ function configOf(port: string | undefined): Config {
   return readConfig(process.env)
 }
 
-/** What is made and told once, the primary makes and tells. */
+/** A worker process only serves. The primary creates the first credentials and prints them. */
 async function serveAsWorker(service: Service, primary: WorkerLink, log: Log): Promise<void> {
   const urls = await service.start()
   stopWithPrimary(service, primary, log)
@@ -95,8 +101,8 @@ async function facts(
   return { version: VERSION, readyMs: performance.now(), store: db.label, existing }
 }
 
-/** So that `npx jeton key list` works at once on this machine; where there is no home to write to, beside the data. */
-function keepOperator(
+/** Saves the credentials for the command line, or beside the data if the home directory is not writable. */
+function saveOperator(
   { url, managementUrl }: { url: string; managementUrl: string },
   { operator, sample }: FirstStart,
   folder: string,
@@ -117,8 +123,8 @@ function keepOperator(
   }
 }
 
-/** Output that is no terminal ends up in logs, which others read: what is printed there names this file instead. */
-function keepSampleToken({ sample }: FirstStart, folder: string): string {
+/** Saves the secret of the sample in a file. Without a terminal the output ends up in logs, so it names this file instead. */
+function saveSampleToken({ sample }: FirstStart, folder: string): string {
   const file = resolve(folder, 'sample-app-token')
   if (sample) writePrivateFile(file, `${sample.appToken}\n`)
   return file

@@ -1,16 +1,14 @@
 import type { Command } from 'commander'
-import { exampleText } from './examples.ts'
 import { EXIT, ExitWith } from './exit.ts'
+import { exampleText } from './format.ts'
 import type { Io } from './io.ts'
 
-/** What is done on the machine of the service. */
+/** Commands for the machine of the service. Each loads its module only when it runs: loading the service takes most of the start. */
 export function addServiceCommands(program: Command, io: Io): void {
   program
     .command('serve')
     .summary('run the service')
-    .description(
-      'Runs the service until it is told to stop. Settings are environment variables: jeton config',
-    )
+    .description('Runs the service until it is stopped. Settings are environment variables: jeton config')
     .addHelpText(
       'after',
       exampleText([
@@ -20,34 +18,34 @@ export function addServiceCommands(program: Command, io: Io): void {
       ]),
     )
     .option('--port <number>', 'port to listen on, instead of JETON_PORT')
-    .option('--no-worker', 'leave the sending of events to others: jeton worker')
+    .option('--no-worker', 'do not deliver events in this process: jeton worker does')
     .action(async (options) => (await import('./serve.ts')).serve(options))
 
   program
     .command('worker')
-    .summary('only send events, beside services on the same store')
+    .summary('only deliver events, for services on the same store')
     .description(
-      'Sends events until it is told to stop, and serves no API. Any number of workers share a store; `jeton serve` has one inside unless it is started with --no-worker. With JETON_MANAGEMENT_PORT it answers /health and /metrics there.',
+      'Delivers events until it is stopped, and serves no API. Any number of workers can share a store; `jeton serve` includes one unless it is started with --no-worker. With JETON_MANAGEMENT_PORT it serves /health and /metrics there.',
     )
     .addHelpText('after', exampleText(['JETON_DATABASE_URL=postgres://… jeton worker']))
     .action(async () => (await import('./worker.ts')).work())
 
   program
     .command('migrate')
-    .summary('bring the store up to date without serving')
-    .description('Brings the store that the settings name up to date. `serve` does the same when it starts.')
-    .option('--plan', 'only say what would be done')
-    .option('--json', 'for programs')
-    .action(async (options) => (await import('./migrate.ts')).migrateStore(io, options))
+    .summary('apply migrations without serving')
+    .description('Applies pending migrations to the store. `jeton serve` does the same when it starts.')
+    .option('--plan', 'print what would be done')
+    .option('--json', 'JSON output')
+    .action(async (options) => (await import('./store.ts')).migrateStore(io, options))
 
   program
     .command('rotate-encryption-key')
-    .summary('encrypt stored secrets under the newest key')
+    .summary('re-encrypt stored secrets with the newest key')
     .description(
-      'Encrypts the secrets of webhooks under the first key of JETON_ENCRYPTION_KEY (SQLite: of the file encryption.key), so that the keys after it can be taken away. Services may run meanwhile if they have all of these keys.',
+      'Re-encrypts the secrets of webhooks with the first key of JETON_ENCRYPTION_KEY (SQLite: of the file encryption.key), so that the other keys can be removed. Services can keep running if they have all of these keys.',
     )
-    .option('--plan', 'only say what would be done')
-    .option('--json', 'for programs')
+    .option('--plan', 'print what would be done')
+    .option('--json', 'JSON output')
     .addHelpText(
       'after',
       exampleText([
@@ -59,21 +57,21 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('config')
-    .summary('settings of this shell, and where each came from')
+    .summary('settings of this shell and where each comes from')
     .description(
-      'Prints the settings that a service started from this shell would have, and where each came from. Secrets are masked.',
+      'Prints the settings of a service started from this shell, and where each comes from. Secrets are masked.',
     )
-    .option('--json', 'for programs')
+    .option('--json', 'JSON output')
     .action(async (options) => (await import('./show-config.ts')).showConfig(io, options))
 
   program
     .command('doctor')
-    .summary('check settings, store, clock, port, permissions, proxies')
+    .summary('check settings, store, clock, ports and permissions')
     .description(
-      'Checks settings, store, clock, ports, permissions and proxies, and says what to type. It reads the settings of this shell: run it with the environment of the service. ? is what it could not see. It changes nothing.',
+      'Checks settings, store, clock, ports, permissions and proxies, and says how to fix problems. It reads the settings of this shell, so run it with the environment of the service. ? marks what it cannot check. It changes nothing. Exit code 78 if a check fails.',
     )
-    .option('--production', 'also check what matters before real clients come')
-    .option('--json', 'for programs')
+    .option('--production', 'also check the list before going live')
+    .option('--json', 'JSON output')
     .addHelpText('after', exampleText(['jeton doctor', 'jeton doctor --production || exit 1']))
     .action(async (options) => {
       const healthy = await (await import('./doctor/doctor.ts')).doctor(io, options)
@@ -82,12 +80,12 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('backup')
-    .summary('copy the whole store into a file, while the service runs')
+    .summary('write a snapshot of the store while the service runs')
     .description(
-      'Copies everything that the store holds at one moment into one file, while the service runs. The file can be restored into SQLite and PostgreSQL alike.',
+      'Writes a consistent snapshot of the store to one file while the service runs. It can be restored into SQLite or PostgreSQL.',
     )
-    .argument('<file>', 'where to write it; never over another')
-    .option('--json', 'for programs')
+    .argument('<file>', 'file to create; an existing file is never overwritten')
+    .option('--json', 'JSON output')
     .addHelpText(
       'after',
       exampleText([
@@ -99,13 +97,11 @@ export function addServiceCommands(program: Command, io: Io): void {
 
   program
     .command('restore')
-    .summary('make a store from such a file; the service must not run')
-    .description(
-      'Makes the store that the settings name what it was when the backup was taken. Every token is dead afterwards. The service must not run meanwhile.',
-    )
-    .argument('<file>', 'written by jeton backup, from SQLite or PostgreSQL')
-    .option('--replace', 'lose what the store holds now')
-    .option('--yes', 'do not ask')
+    .summary('restore a backup; the service must be stopped')
+    .description('Restores a backup into the store. All tokens stop working. The service must be stopped.')
+    .argument('<file>', 'backup of SQLite or PostgreSQL, written by jeton backup')
+    .option('--replace', 'replace the present data of the store')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
       exampleText([

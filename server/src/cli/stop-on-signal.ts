@@ -5,20 +5,19 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** What is in flight finishes; whoever asks twice means it. */
+/** The first signal lets requests in flight finish; the second one ends the process. */
 export function stopOnSignal(service: Stoppable, log: Log): void {
   let stopping = false
   stopOnBug(service, log)
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      // The second time someone means it.
       if (stopping) process.exit(1)
       stopping = true
       void stopAndExit(service, log)
     })
 }
 
-/** For a worker of several: what is in flight finishes when the primary says so, or is gone, or at a signal to it alone. */
+/** Stops a worker process when the primary says so or has ended, or on a signal to this process. Requests in flight finish. */
 export function stopWithPrimary(service: Stoppable, primary: WorkerLink, log: Log): void {
   let stopping = false
   const stop = () => {
@@ -26,13 +25,13 @@ export function stopWithPrimary(service: Stoppable, primary: WorkerLink, log: Lo
     stopping = true
   }
   stopOnBug(service, log)
-  // Ctrl-C reaches every process of the terminal; the primary says when to stop.
+  // Ctrl-C reaches every process of the terminal. The primary decides when to stop.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', stop)
   primary.onStop(stop)
 }
 
-/** A bug of ours: what state we are in is unknown, so what is in flight finishes and the supervisor starts us anew. */
+/** After a bug the state is unknown: requests in flight finish, then a supervisor can restart the process. */
 function stopOnBug(service: Stoppable, log: Log): void {
   process.on('unhandledRejection', async (error) => {
     log.fatal({ err: error }, 'bug')
@@ -42,6 +41,6 @@ function stopOnBug(service: Stoppable, log: Log): void {
 }
 
 async function stopAndExit(service: Stoppable, log: Log): Promise<void> {
-  await service.stop().catch((error) => log.error({ err: error }, 'stopping failed'))
+  await service.stop().catch((error) => log.error({ err: error }, 'shutdown failed'))
   process.exit(0)
 }

@@ -1,7 +1,8 @@
+import { openStore } from '../app/compose.ts'
 import { MIGRATIONS } from '../app/migrations/index.ts'
 import { VERSION } from '../app/version.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/index.ts'
+import { type Config, readConfig } from '../platform/config/index.ts'
 import {
   type Database,
   type MigrationReport,
@@ -11,10 +12,11 @@ import {
   sqliteFileState,
 } from '../platform/database/index.ts'
 import { CommandFailure, EXIT } from './exit.ts'
+import { type Io, printLine } from './io.ts'
 
 export const sqliteFile = (config: Config): string => sqliteFileIn(config.JETON_DATA_DIR)
 
-/** Looking at a store must not make one: opening SQLite would create folder and file, and fill an empty one. */
+/** False if SQLite has no file, or an empty one: opening it would create a store. */
 export const storeExists = (config: Config): boolean =>
   config.JETON_DATABASE_URL !== undefined ||
   !['none', 'empty'].includes(sqliteFileState(config.JETON_DATA_DIR))
@@ -22,7 +24,7 @@ export const storeExists = (config: Config): boolean =>
 export const noStore = (config: Config): CommandFailure =>
   new CommandFailure(`There is no store at ${sqliteFile(config)}. Check JETON_DATA_DIR.`, EXIT.configuration)
 
-/** Opened to be looked at: not even its mode is changed. */
+/** Opens a store read-only for inspection: not even its file mode is changed. */
 export const openExisting = (config: Config): Promise<Database> =>
   openDatabase(
     { clock: systemClock },
@@ -34,7 +36,7 @@ export const openExisting = (config: Config): Promise<Database> =>
     },
   )
 
-/** What a migration would do. */
+/** The pending migrations. */
 export const planOf = (db: Database): Promise<MigrationReport> =>
   planMigrations(db, { migrations: MIGRATIONS, program: VERSION })
 
@@ -42,3 +44,37 @@ export const planForNew = (): MigrationReport => ({
   applied: MIGRATIONS.map(({ name }) => name),
   total: MIGRATIONS.length,
 })
+
+interface Outcome extends MigrationReport {
+  readonly store: string
+}
+
+export async function migrateStore(io: Io, options: { plan?: boolean; json?: boolean }): Promise<void> {
+  const config = readConfig(io.env)
+  const outcome = options.plan ? await plan(config) : await apply(config)
+  if (options.json) return printLine(io, JSON.stringify({ ...outcome, planned: options.plan === true }))
+  const { store, applied, total } = outcome
+  if (applied.length === 0) return printLine(io, `${store} is up to date (${total} migrations).`)
+  printLine(
+    io,
+    `${store}: ${options.plan ? 'would apply' : 'applied'} ${applied.length} of ${total} migrations`,
+  )
+  for (const name of applied) printLine(io, `  ${name}`)
+}
+
+async function apply(config: Config): Promise<Outcome> {
+  const { db, migrations } = await openStore({ config, clock: systemClock })
+  await db.close()
+  return { ...migrations, store: db.label }
+}
+
+async function plan(config: Config): Promise<Outcome> {
+  if (!storeExists(config))
+    return { ...planForNew(), store: `SQLite ${sqliteFile(config)} (does not exist yet)` }
+  const db = await openExisting(config)
+  try {
+    return { ...(await planOf(db)), store: db.label }
+  } finally {
+    await db.close()
+  }
+}

@@ -1,5 +1,5 @@
 import type { FirstStart } from '../app/first-start.ts'
-import { shellWord } from './shell-word.ts'
+import { shellWord } from './format.ts'
 
 export interface StartFacts {
   readonly version: string
@@ -8,7 +8,7 @@ export interface StartFacts {
   readonly managementUrl: string
   readonly store: string
   readonly workers: number
-  /** Made by this start, or null where the data was there. */
+  /** Operator and sample that this start created. */
   readonly first: FirstStart
   readonly existing: {
     readonly projects: number
@@ -17,10 +17,10 @@ export interface StartFacts {
   } | null
   /** Where the operator's credential was saved. */
   readonly savedIn: string | undefined
-  /** The server that commands go to, where the credential was saved in the profile. */
+  /** The default server of the profile, if the credential was saved there. */
   readonly defaultServer: string | undefined
   readonly hasOperator: boolean
-  /** Holds the secret of the sample's key where it must not be printed; undefined in a terminal, which shows secrets. */
+  /** File with the secret of the sample's key; undefined in a terminal, which shows the secret. */
   readonly tokenFile: string | undefined
 }
 
@@ -33,7 +33,7 @@ function head({ version, readyMs, url }: StartFacts): string {
   return `${left}${url.padStart(WIDTH - left.length)}`
 }
 
-const NEW_SECRET = 'a new secret at any time: npx jeton key regenerate Quickstart'
+const NEW_SECRET = 'replace the secret: jeton key regenerate Quickstart'
 
 function credentials(facts: StartFacts): string[] {
   const { first, savedIn, tokenFile } = facts
@@ -45,17 +45,17 @@ function credentials(facts: StartFacts): string[] {
     lines.push(
       '',
       row('saved', savedIn!),
-      row('', 'operator and API key, for `npx jeton`; only you can read it'),
+      row('', 'operator and API key for the command line; only you can read it'),
       ...otherDefault(facts),
     )
   return lines
 }
 
-/** A first start beside another server does not take its commands away. */
+/** A first start does not change the default server. */
 function otherDefault({ defaultServer, managementUrl }: StartFacts): string[] {
   if (defaultServer === undefined || defaultServer === managementUrl) return []
   return [
-    row('commands', `still go to ${defaultServer}. To send them to this server:`),
+    row('commands', `still go to ${defaultServer}. To use this server:`),
     row('', `export JETON_URL=${managementUrl}`),
   ]
 }
@@ -63,13 +63,13 @@ function otherDefault({ defaultServer, managementUrl }: StartFacts): string[] {
 function secrets({ first, hasOperator, managementUrl }: StartFacts): string[] {
   if (!hasOperator)
     return [
-      row('operator', 'none yet. Create one, in a shell with the same settings:'),
-      row('', `npx jeton operator create --local --save --url ${managementUrl}`),
+      row('operator', 'none yet. Create one in a shell with the same settings:'),
+      row('', `jeton operator create --local --save --url ${managementUrl}`),
     ]
   if (first.operator || first.sample) return []
   return [
-    row('secrets', 'were shown when they were made. How to get new ones:'),
-    row('', 'npx jeton help key regenerate · npx jeton help operator create'),
+    row('secrets', 'were shown at creation. To replace them:'),
+    row('', 'jeton help key regenerate · jeton help operator create'),
   ]
 }
 
@@ -80,23 +80,23 @@ function shownOnce({ operator, sample }: FirstStart): string[] {
   return lines
 }
 
-function thingsToTry({ first, url, tokenFile }: StartFacts): string[] {
+function nextSteps({ first, url, tokenFile }: StartFacts): string[] {
   if (!first.sample) return []
   const { appId, member, rewardId } = first.sample
   const appToken = tokenFile === undefined ? first.sample.appToken : `$(cat ${shellWord(tokenFile)})`
   return [
     '',
-    '  1  Get a token. It lives 900 seconds.',
+    '  1  Issue a token. It is valid for 900 seconds.',
     '',
     `     curl -s ${url}/v1/oauth/token \\`,
     `       -H "X-App-Id: ${appId}" \\`,
     `       -H "X-App-Token: ${appToken}" \\`,
     '       -d grant_type=client_credentials -d scope="loyalties rewards"',
     '',
-    '  2  See all of it work in 20 seconds:       npx jeton tour',
-    '     with every request printed:             npx jeton tour --verbose',
+    '  2  Check every guarantee, in about a second:  jeton tour',
+    '     with every request printed:                jeton tour --verbose',
     '',
-    '  3  Redeem a mug for 100 points; TOKEN is the access_token of step 1.',
+    '  3  Redeem a mug for 100 points. TOKEN is the access_token of step 1.',
     '',
     `     curl -s ${url}/v1/loyalties/members/${member}/redemption \\`,
     '       -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
@@ -104,16 +104,16 @@ function thingsToTry({ first, url, tokenFile }: StartFacts): string[] {
     '',
     '  4  Receive events on this machine, and cause one:',
     '',
-    '     npx jeton listen --forward-to localhost:3000/hook',
-    '     npx jeton trigger redemption',
+    '     jeton listen --forward-to localhost:3000/hook',
+    '     jeton trigger redemption',
     '',
-    '  5  See the key and its tokens:             npx jeton key list',
-    '  6  Block it, and its tokens are dead:      npx jeton key block Quickstart',
-    '     It may issue new ones again:            npx jeton key unblock Quickstart',
+    '  5  List the keys:                             jeton key list',
+    '  6  Block a key; its tokens stop working:      jeton key block Quickstart',
+    '     Unblock it; it can issue new tokens:       jeton key unblock Quickstart',
   ]
 }
 
-/** What a person sees when the service has started: at most 80 columns but for credentials and paths, and nothing twice. */
+/** The output of a start for people: at most 80 columns, except for credentials and paths. */
 export function summary(facts: StartFacts): string {
   const { first, existing, managementUrl, store, workers } = facts
   const created = first.operator || first.sample
@@ -126,11 +126,11 @@ export function summary(facts: StartFacts): string {
         : `${store}${existing ? `: ${contents(existing)}` : ''}`,
     ),
   )
-  if (workers > 1) lines.push(row('workers', `${workers} processes on one port`))
+  if (workers > 1) lines.push(row('workers', `${workers} HTTP processes on one port`))
   if (first.sample)
     lines.push(row('sample', '"Sample": a key, a customer with 500 points, 40 mugs at 100 points'))
-  lines.push(...secrets(facts), ...credentials(facts), ...thingsToTry(facts))
-  return `${[...lines, '', '  Ctrl-C stops it. The data stays.', ''].join('\n')}\n`
+  lines.push(...secrets(facts), ...credentials(facts), ...nextSteps(facts))
+  return `${[...lines, '', '  Ctrl-C stops the service. The data stays.', ''].join('\n')}\n`
 }
 
 const contents = (existing: NonNullable<StartFacts['existing']>): string =>

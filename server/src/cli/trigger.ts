@@ -1,8 +1,11 @@
+import type { Command } from 'commander'
 import { didYouMean } from '../platform/closest.ts'
-import { plain } from './cells.ts'
+import { openSession, type Session } from './call-api.ts'
 import { nameServer } from './connection.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
+import { exampleText, plain, shellWord } from './format.ts'
 import { type Io, printLine, remark } from './io.ts'
+import { addClientOptions } from './key-pair.ts'
 import type { EventHead } from './live/event-feed.ts'
 import {
   type Call,
@@ -15,10 +18,7 @@ import {
   type Redeemed,
   redeemedLine,
 } from './loyalty.ts'
-import type { List } from './pages.ts'
-import { projectId } from './resolve.ts'
-import { openSession, type Session } from './session.ts'
-import { shellWord } from './shell-word.ts'
+import { type List, projectId } from './resolve.ts'
 
 interface TriggerOptions extends ClientOptions {
   readonly member?: string
@@ -26,15 +26,15 @@ interface TriggerOptions extends ClientOptions {
 }
 
 const KINDS = ['redemption']
-/** Of the first start's sample. Any other card may be that of a real customer, so it has to be named. */
+/** The card of the sample. Any other card may belong to a real customer, so it must be named. */
 const SAMPLE_MEMBER = 'SAMPLE-1'
 const SAMPLE_RESTOCK = 40
 
-/** Causes an event, by doing for real what it tells of. */
+/** Causes an event by a real redemption. */
 export async function trigger(io: Io, what: string, options: TriggerOptions): Promise<void> {
   if (!KINDS.includes(what))
     throw wrongUsage(
-      `${JSON.stringify(what)} cannot be triggered.${didYouMean(what, KINDS)} There is: ${KINDS.join(', ')}.`,
+      `${JSON.stringify(what)} cannot be triggered.${didYouMean(what, KINDS)} Available: ${KINDS.join(', ')}.`,
     )
   const session = openSession(io, options)
   const call = await openClient(session, options)
@@ -50,7 +50,7 @@ export async function trigger(io: Io, what: string, options: TriggerOptions): Pr
   if (options.json) return printLine(io, answer.text)
   if (!options.quiet) printLine(io, plain(redeemedLine(redeemed)))
   for (const { id, type } of events) printLine(io, options.quiet ? id : `${id}   ${plain(type)}`)
-  if (!options.quiet) sayWhatNext(session, events)
+  if (!options.quiet) printNextSteps(session, events)
 }
 
 async function offersFor(call: Call, { member, flags }: { member: string; flags: string }): Promise<Offer[]> {
@@ -59,13 +59,13 @@ async function offersFor(call: Call, { member, flags }: { member: string; flags:
   } catch (error) {
     if (!(error instanceof CommandFailure && error.status === 404)) throw error
     throw new CommandFailure(
-      `There is no card ${JSON.stringify(member)} in the project of this key. Name another with --member.\n${await cardsHint(call, flags)}`,
+      `There is no card ${JSON.stringify(member)} in the project of this key. Pass another with --member.\n${await cardsHint(call, flags)}`,
       EXIT.notFound,
     )
   }
 }
 
-/** How to find a card. The key may not be permitted to read campaigns. */
+/** How to find a card. The key may lack the permission to read campaigns. */
 async function cardsHint(call: Call, flags: string): Promise<string> {
   const answer = await call({ method: 'GET', path: '/v1/campaigns', query: { limit: '1' } }).catch(() => null)
   const [campaign] = (answer?.json as { campaigns?: { name: string }[] } | undefined)?.campaigns ?? []
@@ -74,7 +74,7 @@ async function cardsHint(call: Call, flags: string): Promise<string> {
     : 'The project has no campaign that this key can read.'
 }
 
-/** Named, or the first that needs no order. */
+/** The given reward, or the first one that needs no order. */
 function chosen(
   offers: readonly Offer[],
   { member, reward }: { member: string; reward?: string | undefined },
@@ -84,12 +84,12 @@ function chosen(
   const found = possible.find(({ stock }) => stock !== 0) ?? possible[0]
   if (found) return found
   throw new CommandFailure(
-    `${member} can get no reward that needs no order. Assign one to its campaign: POST /v1/rewards/{rewardId}/assignments`,
+    `${member} cannot redeem any reward without an order. Assign one to its campaign: POST /v1/rewards/{rewardId}/assignments`,
     EXIT.notFound,
   )
 }
 
-/** Adds what is missing, so that it works however often it is typed; and says so. */
+/** Adds missing points and stock, so that the command can be repeated, and says so. */
 async function makePossible(
   io: Io,
   call: Call,
@@ -101,15 +101,15 @@ async function makePossible(
   if (balance < price) {
     const points = price - balance
     await call({ method: 'POST', path: `${path}/balance`, body: { points } })
-    remark(io, `${member} had ${balance} points; ${points} were added.`)
+    remark(io, `${member} had ${balance} points; added ${points}.`)
   }
   if (stock === 0 && member === SAMPLE_MEMBER) {
     await call({ method: 'PUT', path: `/v1/rewards/${id}`, body: { stock: SAMPLE_RESTOCK } })
-    remark(io, `Nothing was left of ${plain(name)}; now there are ${SAMPLE_RESTOCK}.`)
+    remark(io, `${plain(name)} was out of stock; set the stock to ${SAMPLE_RESTOCK}.`)
   }
 }
 
-/** Written with the redemption, so they are there by now. A key pair alone cannot read them. */
+/** The events of the redemption, which are written in the same transaction. Reading them requires an operator. */
 async function eventsOf(
   session: Session,
   { entity, requestId }: { entity: string; requestId: string },
@@ -125,11 +125,32 @@ async function eventsOf(
   }
 }
 
-function sayWhatNext({ io, connection, sameFlags }: Session, [event]: readonly EventHead[]): void {
+function printNextSteps({ io, connection, sameFlags }: Session, [event]: readonly EventHead[]): void {
   if (event) {
-    remark(io, `See it arrive: jeton delivery list --event ${event.id}${sameFlags}`)
-    remark(io, `On this machine: jeton listen --forward-to localhost:3000/hook --since 5m${sameFlags}`)
+    remark(io, `Its deliveries: jeton delivery list --event ${event.id}${sameFlags}`)
+    remark(
+      io,
+      `Receive it on this machine: jeton listen --forward-to localhost:3000/hook --since 5m${sameFlags}`,
+    )
   } else if (connection.hasCredential())
-    remark(io, 'Its event is in the project of the given key. Name that project with --project to see it.')
-  else remark(io, `To see its event, sign in: jeton login --url ${connection.url}`)
+    remark(io, 'The event is in the project of the given key. To see it, pass that project with --project.')
+  else remark(io, `To see the event, sign in: jeton login --url ${connection.url}`)
+}
+
+export function addTrigger(program: Command, io: Io): void {
+  const command = program
+    .command('trigger')
+    .summary('cause an event: redeem a reward with the sample card')
+    .description(
+      'Redeems a reward, which writes an event, and prints the result. Missing points are added first.',
+    )
+    .argument('[what]', 'redemption', 'redemption')
+    .option('--member <code>', 'another card than the one of the sample')
+    .option('--reward <reward>', 'id or name of a reward that the member can redeem (default: the first)')
+    .addHelpText('after', exampleText(['jeton trigger redemption']))
+  addClientOptions(command)
+    .optionsGroup('Output')
+    .option('--json', 'raw response to the redemption')
+    .option('--quiet', 'event ids only')
+  command.action((what, options) => trigger(io, what, options))
 }

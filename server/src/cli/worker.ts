@@ -5,7 +5,7 @@ import { readConfig } from '../platform/config/index.ts'
 import { createLog } from '../platform/log.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 
-/** Sends events until it is told to stop. */
+/** Delivers events until it is stopped. */
 export async function work(): Promise<void> {
   const config = readConfig(process.env)
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: process.stdout.isTTY === true })

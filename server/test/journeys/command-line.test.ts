@@ -9,7 +9,7 @@ import { OPERATOR, startService, type TestService } from '../service.ts'
 
 let service: TestService
 let folder: string
-/** Of the test at hand: a project with nothing in it. */
+/** An empty project, new for each test. */
 let project: { id: string; name: string }
 let made = 0
 
@@ -23,7 +23,7 @@ const here = () => ({
 
 const type = (line: string, around: Partial<Surroundings> = {}): Promise<Ran> =>
   typed(line.split(' '), around)
-/** Where a word has spaces in it. */
+/** For arguments with spaces. */
 const typed = (argv: string[], around: Partial<Surroundings> = {}): Promise<Ran> =>
   jeton(argv, { ...around, env: { ...here(), ...around.env } })
 const json = async (argv: string[]) => JSON.parse((await typed([...argv, '--json'])).out)
@@ -43,7 +43,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(join(folder, 'jeton'), { recursive: true, force: true }))
 
 describe('API keys', () => {
-  test('a key is created from flags, and its secret is shown once and said to be', async () => {
+  test('a key is created from flags, and its secret is shown once, with a note', async () => {
     const argv =
       'key create --name pos --permissions loyalties,rewards --ip-whitelist 10.0.0.0/8 --ip-whitelist 127.0.0.1 --token-limit 5'
     const { code, out, err } = await type(argv)
@@ -51,11 +51,11 @@ describe('API keys', () => {
     expect(out).toContain('permissions\tloyalties,rewards\n')
     expect(out).toContain('ip_whitelist\t10.0.0.0/8,127.0.0.1\n')
     expect(out).toMatch(/token_limit\t5\n[\s\S]*\napp_token\tjta_\S+\n$/)
-    expect(err).toMatch(/shown this once.*jeton key regenerate key_/s)
+    expect(err).toMatch(/shown only once.*jeton key regenerate key_/s)
     expect((await type('key show pos')).out).not.toContain('jta_')
   })
 
-  test('it is found by id, app id and name, and everything can be done to it', async () => {
+  test('a key is found by id, app id and name by every command', async () => {
     const key = await createKey('pos gateway')
     for (const name of [key.id, key.app_id, 'pos gateway'])
       expect((await typed(['key', 'show', name])).out).toContain(key.client_id)
@@ -71,13 +71,13 @@ describe('API keys', () => {
     expect((await type('key list --state deleted --quiet')).out).toBe(`${key.id}\n`)
   })
 
-  test('a permission that is none is told in few words', async () => {
+  test('an unknown permission has a short message', async () => {
     const { code, err } = await type('key create --name pos --permissions rewrads')
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Did you mean rewards?') })
     expect(err.length).toBeLessThan(320)
   })
 
-  test('a nullable field is emptied by null and a list by nothing', async () => {
+  test('null clears a nullable field, and an empty value clears a list', async () => {
     await type('key create --name pos --permissions api --token-limit 5 --ip-whitelist 10.0.0.1')
     const { out } = await typed([
       'key',
@@ -92,7 +92,7 @@ describe('API keys', () => {
     expect(JSON.parse(out)).toMatchObject({ token_limit: null, ip_whitelist: [] })
   })
 
-  test('the body may come as JSON, from a file or from standard input, and flags go over it', async () => {
+  test('the body can be JSON, a file or standard input, and flags override it', async () => {
     const file = join(folder, 'key.json')
     writeFileSync(file, '{"name":"from file","token_limit":7,"permissions":["api"]}')
     const fields = async (argv: string[], input = '') =>
@@ -108,7 +108,7 @@ describe('API keys', () => {
     expect((await typed(['key', 'create', '--data', '{"name"'])).code).toBe(2)
   })
 
-  test('a name that two keys have is refused and both are listed', async () => {
+  test('an ambiguous name is refused, and both keys are listed', async () => {
     const twin = () => service.key(project.id, { name: 'twin' })
     const [first, second] = [await twin(), await twin()]
     const { code, err } = await type('key block twin')
@@ -118,7 +118,7 @@ describe('API keys', () => {
     expect((await type('key list --state blocked')).out).toBe('')
   })
 
-  test('a name that no key has ends with 3 and the one that was probably meant', async () => {
+  test('an unknown name is exit code 3 with a suggestion', async () => {
     await createKey('Quickstart')
     expect(await type('key show Quikstart')).toMatchObject({
       code: 3,
@@ -130,7 +130,7 @@ describe('API keys', () => {
     })
   })
 
-  test('a list of ids feeds the next command, page after page', async () => {
+  test('--quiet lists ids for the next command, and --all reads every page', async () => {
     for (let n = 0; n < 12; n++) await createKey(`key ${n}`)
     const first = await type('key list --quiet')
     expect(first.out.match(/^key_\w+$/gm)).toHaveLength(10)
@@ -142,23 +142,25 @@ describe('API keys', () => {
 })
 
 describe('deleting', () => {
-  test('where nobody can be asked it is refused, and nothing is deleted', async () => {
+  test('without a terminal it is refused, and nothing is deleted', async () => {
     await createKey('pos')
     expect(await type('key delete pos')).toMatchObject({ code: 2, err: expect.stringContaining('--yes') })
     expect((await type('key show pos')).out).toContain('state\tactive\n')
   })
 
-  test('a person is asked, and only a yes deletes', async () => {
+  test('the prompt names the consequence, and only yes deletes', async () => {
     await createKey('pos')
     expect(await type('key delete pos', { answers: [''] })).toMatchObject({
       code: 1,
       err: expect.stringContaining('Nothing was deleted.'),
     })
     expect((await type('key show pos')).out).toContain('state\tactive\n')
-    expect((await type('key delete pos', { answers: ['y'] })).code).toBe(0)
+    const { code, err } = await type('key delete pos', { answers: ['y'] })
+    expect(code).toBe(0)
+    expect(err).toContain('Delete API key "pos"? Its tokens stop working immediately. [y/N] ')
   })
 
-  test('a project wants its name repeated, and --yes does it', async () => {
+  test('a project requires its name as confirmation, which --yes fills in', async () => {
     const other = await service.project('Other club')
     expect((await typed(['project', 'delete', other.id], { answers: ['y'] })).code).toBe(1)
     expect((await typed(['project', 'delete', other.id], { answers: ['Other club'] })).code).toBe(0)
@@ -176,7 +178,7 @@ describe('projects and operators', () => {
     expect((await json(['project', 'show', 'Fresher'])).id).toBe(id)
   })
 
-  test('an operator is created, can work, gets another token and is deleted by name', async () => {
+  test('an operator is created, works, gets a new token and is deleted by name', async () => {
     const { id, token } = await json(['operator', 'create', '--name', 'anna'])
     const asAnna = { env: { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } }
     expect((await type('operator list --quiet', asAnna)).out.split('\n')).toContain(id)
@@ -189,7 +191,7 @@ describe('projects and operators', () => {
     expect((await type('operator show anna')).code).toBe(3)
   })
 
-  test('without a project named anywhere the choice is listed', async () => {
+  test('without a project the choices are listed', async () => {
     const { code, err } = await type('key list', { env: { JETON_PROJECT: '' } })
     expect(code).toBe(2)
     expect(err).toContain(project.id)
@@ -200,13 +202,13 @@ describe('projects and operators', () => {
 })
 
 describe('output', () => {
-  test('--json is the answer of the API, byte for byte', async () => {
+  test('--json is the API response, byte for byte', async () => {
     await createKey('pos')
     const { text } = await service.manage('GET', `/projects/${project.id}/api-keys`)
     expect((await type('key list --json')).out).toBe(`${text}\n`)
   })
 
-  test('a person gets a table with headings and relative times, a program neither', async () => {
+  test('people get a table with headings and relative times, programs do not', async () => {
     await createKey('pos')
     const now = Date.now() + 90_000
     const table = (
@@ -218,7 +220,7 @@ describe('output', () => {
     expect(lines).toMatch(/^key_\w+\tpos\tactive\tapi\t0\t\n$/)
   })
 
-  test('--quiet prints the id and still does not lose the secret', async () => {
+  test('--quiet prints the id, and the secret on standard error', async () => {
     const { out, err } = await type('key create --name pos --permissions api --quiet')
     expect(out).toMatch(/^key_\w+\n$/)
     expect(err).toMatch(/app_token {2}jta_/)
@@ -234,7 +236,7 @@ describe('output', () => {
     expect((await type('key list')).out).toBe('')
   })
 
-  test('--curl needs neither a credential nor a server where ids are given', async () => {
+  test('--curl with ids needs neither a credential nor a server', async () => {
     const argv = ['key', 'block', 'key_0000000000000000', '--project', 'proj_0000000000000000', '--curl']
     const { code, out } = await jeton(argv, { env: { XDG_CONFIG_HOME: folder } })
     expect(code).toBe(0)
@@ -243,7 +245,7 @@ describe('output', () => {
     )
   })
 
-  test('the raw call prints what came', async () => {
+  test('jeton api prints the response unchanged', async () => {
     const { text } = await service.manage('GET', `/projects/${project.id}`)
     expect((await type(`api get /management/v1/projects/${project.id}`)).out).toBe(`${text}\n`)
     expect((await typed(['api', 'GET', 'management'])).code).toBe(2)
@@ -259,7 +261,7 @@ describe('tokens', () => {
     key.app_token,
   ]
 
-  test('one is issued, introspected, listed by the name of its key, and revoked by its value', async () => {
+  test('a token is issued, introspected, listed by the name of its key, and revoked by its value', async () => {
     const key = await createKey('pos')
     const issued = await typed(['token', 'issue', '--scope', 'loyalties,rewards', '--quiet', ...pairOf(key)])
     const token = issued.out.trim()
@@ -278,7 +280,7 @@ describe('tokens', () => {
     expect((await typed(['token', 'revoke', token.slice(0, -3)])).code).toBe(2)
   })
 
-  test('the secret may come from standard input, and --curl shows neither it nor the token', async () => {
+  test('the secret can come from standard input, and --curl shows neither it nor the token', async () => {
     const key = await createKey('pos')
     const issued = await typed(['token', 'issue', '--app-id', key.app_id, '--quiet'], {
       input: `${key.app_token}\n`,
@@ -290,7 +292,7 @@ describe('tokens', () => {
     expect(out).not.toContain(key.app_token)
   })
 
-  test('at the limit it ends with 75 and says when to try again', async () => {
+  test('at the token limit the exit code is 75, with the time to retry', async () => {
     const key = await json(['key', 'create', '--name', 'pos', '--permissions', 'api', '--token-limit', '1'])
     expect((await typed(['token', 'issue', ...pairOf(key)])).code).toBe(0)
     expect(await typed(['token', 'issue', ...pairOf(key)])).toMatchObject({
@@ -301,7 +303,7 @@ describe('tokens', () => {
 })
 
 describe('explain', () => {
-  test('a refusal is told step by step, with names and with what to type', async () => {
+  test('a refusal is explained step by step, with names and a command to fix it', async () => {
     const key = await createKey('pos')
     const refused = await service.issue({ appId: key.app_id, appToken: 'wrong' })
     const { code, out } = await typed(['explain', refused.body.request_id])
@@ -314,14 +316,14 @@ describe('explain', () => {
     expect(out).toContain('jeton key regenerate pos')
   })
 
-  test('a refusal in the command line itself names its own explanation', async () => {
+  test('a refused command prints the jeton explain command for it', async () => {
     const key = await createKey('pos')
     const { code, err } = await typed(['token', 'issue', '--app-id', key.app_id, '--app-token', 'wrong'])
     expect(code).toBe(4)
     expect(err).toMatch(/jeton explain v-[0-9a-f]{18}/)
   })
 
-  test('a token or an app id is no request: it is not sent, and what can be asked of it is said', async () => {
+  test('a token or an app id is not sent, and the message names jeton check', async () => {
     const nowhere = { XDG_CONFIG_HOME: '/nonexistent', JETON_URL: 'http://127.0.0.1:1' }
     for (const typed of ['jtn_abcdef', '4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90']) {
       const { code, err } = await jeton(['explain', typed], { env: nowhere })
@@ -330,7 +332,7 @@ describe('explain', () => {
     }
   })
 
-  test('in a terminal its lines fit', async () => {
+  test('in a terminal no line is wider than 80 columns', async () => {
     const key = await json([
       ...['key', 'create', '--name', 'pos', '--permissions', 'api'],
       ...['--ip-whitelist', '192.0.2.0/24'],
@@ -341,7 +343,7 @@ describe('explain', () => {
     for (const line of out.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 
-  test('a request that is not on record ends with 3', async () => {
+  test('an unknown request is exit code 3', async () => {
     expect(await type('explain v-000000000000000000')).toMatchObject({
       code: 3,
       err: expect.stringContaining('no refusal on record'),
@@ -349,21 +351,21 @@ describe('explain', () => {
   })
 })
 
-describe('getting in', () => {
+describe('signing in', () => {
   const bare = (argv: string[], around: Partial<Surroundings> = {}) =>
     jeton(argv, { ...around, env: { XDG_CONFIG_HOME: folder, ...around.env } })
 
-  test('without a credential it ends with 4 and says how to get one', async () => {
+  test('without a credential the exit code is 4, with how to get one', async () => {
     expect(await bare(['key', 'list'])).toMatchObject({
       code: 4,
       err: expect.stringContaining('jeton login'),
     })
     expect((await bare(['key', 'list', '--url', service.url, '--management-id', 'x'])).code).toBe(2)
     const half = await bare(['key', 'list'], { env: { JETON_MANAGEMENT_ID: 'x' } })
-    expect(half).toMatchObject({ code: 78, err: expect.stringContaining('go together') })
+    expect(half).toMatchObject({ code: 78, err: expect.stringContaining('only valid together') })
   })
 
-  test('login keeps a credential that works, for its owner only, and project use a project', async () => {
+  test('login saves a working credential for its owner only, and project use saves a project', async () => {
     const argv = ['login', '--url', `${service.url}/`, '--id', OPERATOR.id]
     expect((await bare([...argv, '--token', 'wrong'])).code).toBe(4)
     expect((await bare(['key', 'list'])).code).toBe(4)
@@ -375,14 +377,14 @@ describe('getting in', () => {
     expect((await bare(['key', 'list'])).out).toContain('\tpos\t')
   })
 
-  test('a person is asked for what is missing, the token without an echo', async () => {
+  test('login prompts for missing values, the token without an echo', async () => {
     const { code, err } = await bare(['login'], { answers: [service.url, OPERATOR.id, OPERATOR.token] })
     expect(code).toBe(0)
     expect(err).not.toContain(OPERATOR.token)
     expect(JSON.parse(readFileSync(join(folder, 'jeton', 'config.json'), 'utf8')).default).toBe(service.url)
   })
 
-  test('a default project that is gone is named as such', async () => {
+  test('a deleted default project is named as such', async () => {
     const other = await service.project('Short-lived')
     await bare([
       'login',
@@ -403,7 +405,7 @@ describe('getting in', () => {
   })
 })
 
-describe('what can go wrong on the way', () => {
+describe('failures of the server', () => {
   const answering = async (status: number, headers: Record<string, string>, body: string) => {
     const seen: string[] = []
     const server = createServer((request, response) => {
@@ -416,16 +418,16 @@ describe('what can go wrong on the way', () => {
     return { url, seen, close }
   }
 
-  test('a server that is not there is 69', async () => {
+  test('an unreachable server is exit code 69', async () => {
     const { url, close } = await answering(200, {}, '')
     await close()
     expect(await typed(['operator', 'list', '--url', url])).toMatchObject({
       code: 69,
-      err: expect.stringMatching(/connection refused[\s\S]*npm start/),
+      err: expect.stringMatching(/connection refused[\s\S]*Start the server: jeton serve/),
     })
   })
 
-  test('a server that asks for patience is 75, with the seconds', async () => {
+  test('a 503 with Retry-After is exit code 75, with the seconds', async () => {
     const { url, close } = await answering(
       503,
       { 'retry-after': '5' },
@@ -438,11 +440,11 @@ describe('what can go wrong on the way', () => {
     await close()
   })
 
-  test('what is not Jeton is told from it, and a redirect is not followed with the credential', async () => {
+  test('a response that is not from Jeton is recognized, and a redirect is not followed with the credential', async () => {
     const page = await answering(200, { 'content-type': 'text/html' }, '<html>')
     expect(await typed(['operator', 'list', '--url', page.url])).toMatchObject({
       code: 69,
-      err: expect.stringContaining('does not answer like Jeton'),
+      err: expect.stringContaining('is not from Jeton'),
     })
     const redirect = await answering(302, { location: `${page.url}/stolen` }, 'moved')
     expect((await typed(['operator', 'list', '--url', redirect.url])).code).toBe(69)
@@ -450,7 +452,7 @@ describe('what can go wrong on the way', () => {
     await Promise.all([page.close(), redirect.close()])
   })
 
-  test('nothing that a server says can steer the terminal', async () => {
+  test('no response of a server can control the terminal', async () => {
     const list = {
       object: 'list',
       data: [{ id: 'op_1', name: 'a\u001b[2Jb\tc' }],

@@ -387,7 +387,7 @@ eachEngine((engine) => {
     const dry = await typed(`delivery recover --since 2h --destination ${to} --dry-run`)
     expect([dry.code, dry.out]).toEqual([0, expect.stringMatching(/dry_run +true\nreopened +1\nheld +0/)])
     expect(dry.err).toBe(
-      `1 failing delivery is left out: it is retried on schedule. To send now: jeton delivery recover --since ${iso(now - 7_200_000)} --destination ${to} --include failing --dry-run\n`,
+      `1 failing delivery is not included: it is retried on schedule. To send now: jeton delivery recover --since ${iso(now - 7_200_000)} --destination ${to} --include failing --dry-run\n`,
     )
     const advised = /jeton (delivery recover .*)\n/.exec(dry.err)![1]!
     expect(await run(advised)).toMatch(/include +failing\ndry_run +true\nreopened +1/)

@@ -84,12 +84,15 @@ eachEngine((engine) => {
       expect(await keyIdsIn(store)).toEqual(Array(5).fill(keyIdOf(OLD!)))
 
       const planned = await rotate(store, [NEW!, OLD!], '--plan')
-      expect(planned).toMatchObject({ code: 0, out: expect.stringContaining('0 before, 5 to be encrypted') })
+      expect(planned).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('0 already encrypted with it, 5 to be re-encrypted'),
+      })
       expect(await keyIdsIn(store)).toEqual(Array(5).fill(keyIdOf(OLD!)))
 
       const done = await rotate(store, [NEW!, OLD!])
-      expect(done).toMatchObject({ code: 0, out: expect.stringContaining('5 encrypted anew') })
-      expect(done.err).toContain('take them away')
+      expect(done).toMatchObject({ code: 0, out: expect.stringContaining('5 re-encrypted') })
+      expect(done.err).toContain('Remove them and restart every process')
       expect(await keyIdsIn(store)).toEqual(Array(5).fill(keyIdOf(NEW!)))
       for (const secret of [...values, text(OLD!), text(NEW!)])
         expect(done.out + done.err).not.toContain(secret)
@@ -143,7 +146,7 @@ eachEngine((engine) => {
         const file = encryptionKeyFile(store.env.JETON_DATA_DIR!)
         rmSync(file, { force: true })
         writeFileSync(file, `${text(NEW!)}\n${text(OLD!)}\n`, { mode: 0o600 })
-        expect((await rotate(store, [])).out).toContain('5 encrypted anew')
+        expect((await rotate(store, [])).out).toContain('5 re-encrypted')
       })
   })
 })

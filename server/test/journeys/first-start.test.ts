@@ -34,13 +34,13 @@ afterAll(async () => {
 
 const typed = (...argv: string[]) => jetonProcess(argv, { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME! })
 
-test('the command line works at once on the machine of the first start, with nothing configured', async () => {
+test('the command line works after the first start without configuration', async () => {
   const { code, out, err } = await typed('key', 'list')
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/^key_\w+\tQuickstart\tactive\tapi\t0\t\n$/)
 })
 
-test('what the service printed can be typed', async () => {
+test('the commands that the service printed work', async () => {
   const { appId, appToken } = sampleKeyIn(printed)
   const issued = await typed(
     'token',
@@ -67,7 +67,7 @@ test('what the service printed can be typed', async () => {
   expect(introspected).toMatchObject({ code: 4, err: expect.stringContaining('blocked') })
 })
 
-test('the exit code of the binary is that of the command', async () => {
+test('the binary ends with the exit code of the command', async () => {
   expect((await typed('key', 'show', 'nobody')).code).toBe(3)
   expect((await typed('kei')).code).toBe(2)
   expect((await jetonProcess(['config'], { ...env, JETON_PORT: 'x' })).code).toBe(78)

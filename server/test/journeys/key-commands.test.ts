@@ -37,22 +37,25 @@ const type = (line: string, around: Partial<Surroundings> = {}) =>
   })
 
 describe('key create', () => {
-  test('names the project that the key was made in', async () => {
+  test('names the project that the key was created in', async () => {
     const { code, err } = await type('key create --name pos --permissions rewards')
     expect(code).toBe(0)
     expect(err).toContain(`Created API key "pos" in project "${project.name}".\n`)
   })
 
-  test('makes no key with default permissions, also not from JSON', async () => {
+  test('creates no key with default permissions, not even from JSON', async () => {
     for (const line of ['key create --name pos', 'key create --data {"name":"pos"}'])
       expect(await type(line)).toMatchObject({ code: 2, err: expect.stringContaining('--permissions') })
     expect((await type('key list')).out).toBe('')
   })
 
-  test('refuses a name that another key of the project has, and the printed command works', async () => {
+  test('refuses the name of another key, and the suggested command works', async () => {
     const { id } = JSON.parse((await type('key create --name pos --permissions rewards --json')).out)
     const { code, err } = await type('key create --name pos --permissions rewards')
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`named "pos" already (${id})`) })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining(`already has an API key named "pos" (${id})`),
+    })
     expect((await type('key list --quiet')).out).toBe(`${id}\n`)
     const [, command] = /jeton (key regenerate .*)\n/.exec(err)!
     expect((await type(command!)).out).toContain('app_token\tjta_')
@@ -83,7 +86,7 @@ describe('check', () => {
 })
 
 describe('audit list', () => {
-  test('is of the chosen project like every other list, and of all with --all-projects', async () => {
+  test('lists the chosen project like every other list, and all with --all-projects', async () => {
     await service.key(project.id, { name: 'pos' })
     const other = await service.project(`Audited ${project.name}`)
     const ofOther = await type('audit list', { env: { JETON_PROJECT: other.name } })
@@ -95,7 +98,7 @@ describe('audit list', () => {
     expect((await type(`audit list --all-projects --project ${other.id}`)).code).toBe(2)
   })
 
-  test('shows names to a person and ids to a program', async () => {
+  test('shows names to people and ids to programs', async () => {
     const key = await service.key(project.id, { name: 'pos' })
     const anna = (await service.manage('POST', '/operators', { name: 'anna' })).body
     const asAnna = { JETON_MANAGEMENT_ID: anna.id, JETON_MANAGEMENT_TOKEN: anna.token }
@@ -103,22 +106,22 @@ describe('audit list', () => {
     const shown = await type('audit list --limit 1', { isTTY: true })
     expect(shown.out).toMatch(new RegExp(`api_key\\.blocked +api_key pos +anna +${project.name} +127`))
     expect(shown.err).toContain(
-      `Only project "${project.name}". For everything: jeton audit list --all-projects\n`,
+      `Project "${project.name}" only. All projects: jeton audit list --all-projects\n`,
     )
     const { out, err } = await type('audit list --limit 1')
     expect(out).toContain(`\tapi_key.blocked\t${key.id}\t${anna.id}\t${project.id}\t`)
-    expect(err).not.toContain('Only project')
+    expect(err).not.toContain('All projects:')
     const { text } = await service.manage('GET', `/projects/${project.id}/audit-log?limit=1`)
     expect((await type('audit list --limit 1 --json', { isTTY: true })).out).toBe(`${text}\n`)
   })
 })
 
-test('an empty list says so in the plural that people write', async () => {
+test('an empty list says so with the right plural', async () => {
   expect((await type('delivery list', { isTTY: true })).err).toBe('No deliveries.\n')
   expect((await type('key list', { isTTY: true })).err).toBe('No keys.\n')
 })
 
-test('what explain prints for an address or a permission can be typed as it is', async () => {
+test('the command that explain prints for an address or a permission can be pasted', async () => {
   const key = await service.key(project.id, { name: 'pos', ip_whitelist: ['192.0.2.1'] })
   const refused = (await service.issue(key)).body.request_id
   const { out } = await type(`explain ${refused}`)

@@ -109,7 +109,7 @@ const checked = (secret: string, { body, headers }: Received) =>
 const eventsIn = (received: readonly Received[]): string[] => received.map(({ payload }) => payload.event.id)
 
 describe('listen', () => {
-  test('brings each event to this machine, checked there with the very secret of the webhook', async () => {
+  test('forwards each event to this machine, signed with the secret of the webhook', async () => {
     const webhook = await create('webhook', { description: 'crm' })
     const command = await listening()
     expect(command.said()).toContain(`Signing with the secret of ${webhook.id} "crm" (choose with --as).`)
@@ -122,7 +122,7 @@ describe('listen', () => {
     expect(code).toBe(0)
   })
 
-  test('what came before is left alone, unless --since asks for it: oldest first, with the id of the delivery', async () => {
+  test('skips earlier events unless --since is given: then oldest first, with the id of the delivery', async () => {
     const webhook = await create('webhook')
     const before = [await redeem(), await redeem(), await redeem()]
     const command = await listening()
@@ -136,13 +136,13 @@ describe('listen', () => {
       { env: env() },
     )
     expect(code).toBe(0)
-    expect(err).toContain('Events since 1h first.')
+    expect(err).toContain('Starting with events since 1h.')
     const again = receiver.received.slice(1)
     expect(eventsIn(again)).toEqual([...before, after])
     expect(again.map((one) => checked(webhook.secret, one).id).sort()).toEqual(deliveries)
   })
 
-  test('in a project without a webhook a secret is made for the run and shown', async () => {
+  test('without a webhook it creates a secret for the run and shows it', async () => {
     const command = await listening()
     const [secret] = await command.printed(/whsec_\w{44}/)
     expect(command.said()).toContain('There is no webhook yet')
@@ -159,7 +159,7 @@ describe('listen', () => {
     expect(checked(secret, receiver.received[1]!).id).toBe(checked(secret, one!).id)
   })
 
-  test('--as takes the place of another: a distribution with its publication, and only what it gets', async () => {
+  test('--as stands in for a distribution, with its publication, and receives only its events', async () => {
     await create('webhook')
     const voucher = { type: 'LOYALTY_CARD', loyalty_card: { points: 0 } }
     const other = await ok(shop.call('POST', '/loyalties', { name: `Other ${shop.projectId}`, voucher }))
@@ -170,7 +170,7 @@ describe('listen', () => {
     const silent = await listening(['--as', 'Elsewhere'])
     expect(silent.said()).toContain(another.id)
     const command = await listening(['--as', 'Tell the CRM'])
-    expect(command.said()).toContain('Its own headers (x-tenant) are left out.')
+    expect(command.said()).toContain('Its custom headers (x-tenant) are not sent.')
     await redeem()
     const received = await receiver.receivedAtLeast(1)
     expect(checked(distribution.secret, received[0]!)).toMatchObject({
@@ -186,23 +186,23 @@ describe('listen', () => {
     })
   })
 
-  test('nothing is skipped while the server is away, and that is said once', async () => {
+  test('no event is skipped while the server is down, which is reported once', async () => {
     const webhook = await create('webhook')
     const command = await listening()
     const ids = [await redeem()]
     await receiver.receivedAtLeast(1)
     await service.stop()
-    await command.printed(/ Trying again until it is back\./)
+    await command.printed(/ Retrying until the server is back\./)
     service = await startService(settings, { clock: systemClock })
     ids.push(await redeem())
-    await command.printed(/It is back; nothing was skipped\./)
+    await command.printed(/The server is back; no event was skipped\./)
     const received = await receiver.receivedAtLeast(2)
     expect(received.map((one) => checked(webhook.secret, one).event.id)).toEqual(ids)
     await command.stop()
-    expect(command.said().match(/Trying again/g)).toHaveLength(1)
+    expect(command.said().match(/Retrying until/g)).toHaveLength(1)
   })
 
-  test('an event whose transaction began earlier and was committed later is not missed', async () => {
+  test('an event that is committed after a newer one is not missed', async () => {
     await create('webhook')
     const command = await listening()
     const first = await redeem()
@@ -216,7 +216,7 @@ describe('listen', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('a receiver that refuses is shown with what it says; r sends it again and d shows all of it', async () => {
+  test('a rejected event shows the response; r resends it and d prints it', async () => {
     receiver.answer = () => ({ status: 400, body: 'missing \u001b[2Jsignature\nand more' })
     const command = await listening([], { isTTY: true })
     const id = await redeem()
@@ -240,30 +240,31 @@ describe('listen', () => {
     expect((await command.stop()).code).toBe(0)
   })
 
-  test('a run that ends by itself reads no keys, so that lines pasted after it reach the shell', async () => {
+  test('with --events it reads no keys, so that lines pasted after it reach the shell', async () => {
     receiver.answer = () => ({ status: 400, body: 'no' })
     await redeem()
     const command = start(['listen', '--forward-to', receiver.url, '--since', '1h', '--events', '1'], {
       isTTY: true,
     })
     const { code, out } = await command.ended
-    expect([code, command.hearsKeys()]).toEqual([1, false])
+    expect([code, command.readsKeys()]).toEqual([1, false])
     expect(out).toContain('"no"')
     expect(out).not.toContain('r to resend')
-    expect((await listening([], { isTTY: true })).hearsKeys()).toBe(true)
+    expect((await listening([], { isTTY: true })).readsKeys()).toBe(true)
   })
 
-  test('a receiver that is not there is said to be missing, and the next event is tried all the same', async () => {
+  test('a receiver that is not running is reported, and the next event is still forwarded', async () => {
     await create('webhook')
-    const away = `127.0.0.1:${await freePort()}/hook`
-    const command = start(['listen', '--forward-to', away])
+    const host = `127.0.0.1:${await freePort()}`
+    const refused = `connection refused: nothing is listening on ${host}`
+    const command = start(['listen', '--forward-to', `${host}/hook`])
     await command.printed(/Ctrl-C/)
     const ids = [await redeem(), await redeem()]
-    await command.printed(new RegExp(`${ids[1]}\t\t\\d+\tnobody listens there`))
-    expect(command.said()).toMatch(new RegExp(`${ids[0]}\t\t\\d+\tnobody listens there`))
+    await command.printed(new RegExp(`${ids[1]}\t\t\\d+\t${refused}`))
+    expect(command.said()).toMatch(new RegExp(`${ids[0]}\t\t\\d+\t${refused}`))
   })
 
-  test('programs get a line of tabs or of JSON, and 1 where the receiver refused', async () => {
+  test('programs get a line with tabs or JSON, and exit code 1 if the receiver rejected an event', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const argv = [
@@ -294,7 +295,7 @@ describe('listen', () => {
     expect(checked(webhook.secret, receiver.received[1]!).event.id).toBe(id)
   })
 
-  test('what is sent here is on no record of deliveries', async () => {
+  test('forwarded events are not recorded as deliveries', async () => {
     await create('webhook', { active: false })
     const command = await listening()
     await redeem()
@@ -304,7 +305,7 @@ describe('listen', () => {
     for (const one of body.data) expect(one).toMatchObject({ status: 'held', attempts_made: 0 })
   })
 
-  test('Ctrl-C ends the program at once, with 0', async () => {
+  test('Ctrl-C ends it immediately with exit code 0', async () => {
     await create('webhook')
     const child = spawnJeton(['listen', '--forward-to', receiver.url], env())
     const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
@@ -323,21 +324,18 @@ describe('listen', () => {
   })
 
   test.each([
-    [['--forward-to', 'ftp://localhost'], 'is not an address such as localhost:3000/hook'],
-    [['--forward-to', 'http://'], 'is not an address such as localhost:3000/hook'],
-    [
-      ['--forward-to', 'localhost:3000', '--since', 'yesterday'],
-      '--since: "yesterday" is not a length of time',
-    ],
-    [['--forward-to', 'localhost:3000', '--since', '2026-99-99'], '--since: give a time such as'],
-    [['--forward-to', 'localhost:3000', '--events', '0'], '--events: "0" is not a number from 1'],
+    [['--forward-to', 'ftp://localhost'], 'is not a URL such as localhost:3000/hook'],
+    [['--forward-to', 'http://'], 'is not a URL such as localhost:3000/hook'],
+    [['--forward-to', 'localhost:3000', '--since', 'yesterday'], '--since: "yesterday" is not a duration'],
+    [['--forward-to', 'localhost:3000', '--since', '2026-99-99'], '--since: expected a time such as'],
+    [['--forward-to', 'localhost:3000', '--events', '0'], '--events: "0" is not a positive number'],
     [[], '--forward-to'],
-  ])('%j is wrong usage, said before anything is asked', async (flags, says) => {
+  ])('%j is a usage error before any request', async (flags, says) => {
     const { code, err } = await jeton(['listen', ...flags], { env: { XDG_CONFIG_HOME: '/nonexistent' } })
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(says) })
   })
 
-  test('a destination that is not there ends it with 3, a server that is not there with 69', async () => {
+  test('an unknown destination is exit code 3, an unreachable server 69', async () => {
     const argv = ['listen', '--forward-to', receiver.url]
     expect((await jeton([...argv, '--as', 'wh_0000000000000000'], { env: env() })).code).toBe(3)
     expect((await jeton([...argv, '--as', 'Nobody'], { env: env() })).code).toBe(3)
@@ -347,7 +345,7 @@ describe('listen', () => {
 })
 
 describe('event', () => {
-  test('tail prints events as they are written, none twice', async () => {
+  test('tail prints each event once, as it is written', async () => {
     const command = start(['event', 'tail', '--quiet', '--since', '1h'])
     const ids: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -358,7 +356,7 @@ describe('event', () => {
     expect({ code, out }).toEqual({ code: 0, out: `${ids.join('\n')}\n` })
   })
 
-  test('tail speaks to programs and people, and ends after as many as are asked for', async () => {
+  test('tail has output for programs and people, and exits after --events', async () => {
     const [first, second] = [await redeem(), await redeem()]
     const argv = ['event', 'tail', '--since', '1h', '--kind', WIRE, '--events', '2']
     const tabs = await jeton(argv, { env: env() })
@@ -371,7 +369,7 @@ describe('event', () => {
     expect((await jeton([...argv, '--kind', 'nonsense'], { env: env() })).code).toBe(1)
   })
 
-  test('kinds lists what can be subscribed to', async () => {
+  test('kinds lists the kinds of events', async () => {
     expect((await jeton(['event', 'kinds', '--quiet'], { env: env() })).out).toBe(`${KIND}\n`)
     const { code, out } = await jeton(['event', 'kinds'], { env: env() })
     expect(code).toBe(0)
@@ -381,7 +379,7 @@ describe('event', () => {
   })
 })
 
-test('more events than a page holds all arrive, each once, and also one behind them that is committed later', async () => {
+test('more events than one page all arrive exactly once, including one that is committed late', async () => {
   await create('webhook')
   const command = await listening()
   const cards = await Promise.all(Array.from({ length: 10 }, () => shop.member(10_000)))

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Finding } from '../../src/cli/doctor/check.ts'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { keyIdOf } from '../../src/platform/encryption.ts'
 import { encryptionKeyFile, KEY_ADVICE } from '../../src/platform/encryption-key.ts'
@@ -236,7 +236,7 @@ describe('the files of an embedded store', () => {
     const running = await serveBinary({ home })
     cleanUps.push(() => running.stop('SIGKILL'))
     await running.printed(/Ctrl-C/)
-    expect(running.stdout()).toContain('"msg":"an empty file (0 bytes) becomes a new store"')
+    expect(running.stdout()).toContain('"msg":"the file is empty (0 bytes), so a new store is created in it"')
   })
 })
 

@@ -41,12 +41,12 @@ const pasted = (text: string, begin: string): string[] => {
   return [...command.matchAll(/'([^']*)'|\S+/g)].map(([whole, quoted]) => quoted ?? whole).slice(1)
 }
 
-test('project use governs the commands with an API key: without a saved key of the project they refuse, and the printed command saves one', async () => {
+test('project use selects the API key: without a saved key commands refuse, and the suggested command saves one', async () => {
   const shop = await openShop(service)
   const { name } = (await service.manage('GET', `/projects/${shop.projectId}`)).body
   const card = await shop.member(250)
   await shop.material({ price: 100 })
-  expect((await type(['project', 'use', name])).err).toContain('It has no saved API key.')
+  expect((await type(['project', 'use', name])).err).toContain('No API key is saved for it.')
   const clientCommands = [
     ['token', 'issue'],
     ['reward', 'list'],
@@ -86,7 +86,7 @@ test('a saved key stays usable after its secret is regenerated, and JETON_PROJEC
   expect(used.err).toContain('JETON_PROJECT is set in this shell')
 })
 
-test('hints name the project and the server that were typed, so that they lead to the same place', async () => {
+test('hints repeat the given project and server', async () => {
   const { id, name } = await service.project('Two words')
   const { err } = await type(['token', 'issue', '--project', name, '--url', service.url])
   expect(err).toContain(`--save --url ${service.url} --project 'Two words'\n`)
@@ -94,7 +94,7 @@ test('hints name the project and the server that were typed, so that they lead t
   expect(Object.keys(readProfiles({ XDG_CONFIG_HOME: folder }).servers[service.url]!.keys!)).toContain(id)
 })
 
-test('--save without a profile refuses before a key is made', async () => {
+test('--save without a profile refuses before a key is created', async () => {
   const { id } = await service.project('Unsaved')
   const env = {
     XDG_CONFIG_HOME: '/nonexistent',

@@ -95,24 +95,24 @@ describe('beside a server as people start it', () => {
     },
   )
 
-  test('the tour is what is shown, but for times and ids', async () => {
-    const tour = runBinary({ home: home.folder, args: ['tour'] })
+  test('the output of the tour is the one shown, except for times and ids', async () => {
+    const tour = runBinary({ home: home.folder, args: ['tour'], env: { npm_command: 'exec' } })
     expect(await tour.ended).toBe(0)
     const shown = [...section('See it work').matchAll(/^ {4}(.*)$|^$/gm)]
       .map(([, line]) => line ?? '')
       .join('\n')
-    expect(told(shown)).toEqual(told(tour.stdout()))
+    expect(normalized(shown)).toEqual(normalized(tour.stdout()))
   })
 })
 
 /** Without what differs from run to run and from machine to machine. */
-const told = (text: string): string[] =>
+const normalized = (text: string): string[] =>
   text
     .replace(/v-[0-9a-f]{18}/g, 'v-…')
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:…')
     .replace(/[\d.]+ (ms|s)\b/g, '… $1')
     .replace(/Retry-After: \d+/g, 'Retry-After: …')
-    .replace(/On record: the name .*/g, 'On record: …')
+    .replace(/Recorded: the name .*/g, 'Recorded: …')
     .split('\n')
     .map((line) => line.trim().replace(/ +/g, ' '))
     .filter(Boolean)

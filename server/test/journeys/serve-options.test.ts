@@ -31,14 +31,14 @@ test('serve --port takes precedence over JETON_PORT', async () => {
   expect((await send(`${url}/health/live`)).status).toBe(200)
 })
 
-test('with several processes serve --port 0 is one free port for all of them', async () => {
+test('with several processes, serve --port 0 is one free port for all', async () => {
   const operator = { JETON_MANAGEMENT_ID: OPERATOR.id, JETON_MANAGEMENT_TOKEN: OPERATOR.token }
   const running = await start(newHome(), ['--port', '0'], { ...operator, JETON_WORKERS: '2' })
   const metric = async () => (await send(`${running.url}/metrics`)).text.match(/^jeton_workers (\d+)$/m)?.[1]
   await expect.poll(metric).toBe('2')
 })
 
-test('a store without an operator says so at the start, with the command that makes one', async () => {
+test('a start without an operator says so, with the command that creates one', async () => {
   const home = newHome()
   const service = await startService({ JETON_DATA_DIR: join(home, 'data') }, { clock: systemClock })
   await service.project('Left behind')
@@ -47,6 +47,6 @@ test('a store without an operator says so at the start, with the command that ma
   const running = await start(home, [])
   expect(running.stdout()).toContain('operator    none yet')
   const command = `jeton operator create --local --save --url ${running.url}`
-  expect(running.stdout()).toContain(`npx ${command}\n`)
-  expect(running.stdout()).not.toContain('were shown when they were made')
+  expect(running.stdout()).toContain(` ${command}\n`)
+  expect(running.stdout()).not.toContain('were shown at creation')
 })

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-test('a second first start on another port leaves the default server alone, and says how to reach the new one', async () => {
+test('a first start on another port does not change the default server, and says how to use the new one', async () => {
   const home = makeHome()
   cleanUps.push(home.remove)
   const start = async (data: string) => {
@@ -28,7 +28,7 @@ test('a second first start on another port leaves the default server alone, and 
   expect(profile.default).toBe(first.url)
   expect(Object.keys(profile.servers)).toEqual([first.url, second.url])
   expect(first.stdout()).not.toContain('still go to')
-  expect(second.stdout()).toContain(`still go to ${first.url}. To send them to this server:`)
+  expect(second.stdout()).toContain(`still go to ${first.url}. To use this server:`)
   expect(second.stdout()).toContain(`export JETON_URL=${second.url}\n`)
   const config = { XDG_CONFIG_HOME: join(home.folder, '.config') }
   const listed = await jeton(['project', 'list', '--quiet'], { env: { ...config, JETON_URL: second.url } })
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('with several servers known, what changes something names its server, and what only reads does not', async () => {
+test('with several servers, commands that change something name their server, and reads do not', async () => {
   const env = { XDG_CONFIG_HOME: folder }
   const credential = { management_id: OPERATOR.id, management_token: OPERATOR.token }
   saveProfile(service.url, credential, { env })
@@ -71,7 +71,7 @@ test('with several servers known, what changes something names its server, and w
     expect((await type(...read)).err, read.join(' ')).toBe('')
 })
 
-test('login says which server commands went to before', async () => {
+test('login names the previous default server', async () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'login') }
   saveProfile('http://127.0.0.1:1', { management_id: 'x', management_token: 'y' }, { env })
   const argv = ['login', '--url', service.url, '--id', OPERATOR.id, '--token', OPERATOR.token]
@@ -80,11 +80,11 @@ test('login says which server commands went to before', async () => {
   )
 })
 
-test('an operator made in the store and saved does not become the default beside another server', async () => {
+test('a saved local operator does not change the default server', async () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'local'), JETON_DATA_DIR: join(folder, 'data') }
   saveProfile('http://127.0.0.1:1', { management_id: 'x', management_token: 'y' }, { env })
   const argv = ['operator', 'create', '--local', '--save', '--url', service.url]
   expect((await jeton(argv, { env })).err).toContain(
-    `Commands still go to http://127.0.0.1:1. To send them here: export JETON_URL=${service.url}`,
+    `Commands still go to http://127.0.0.1:1. To use this server: export JETON_URL=${service.url}`,
   )
 })

@@ -73,14 +73,14 @@ describe('the first start in an empty folder', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  test('shows at most 80 columns but for paths, no colour, and `curl` first where it is to be typed', async () => {
+  test('shows at most 80 columns except for paths, no colour, and no `curl` before step 1', async () => {
     const running = await start(newHome())
     await running.printed(/Ctrl-C/)
     const printed = running.stdout()
     for (const line of printed.split('\n'))
       if (!line.includes('sample-app-token')) expect(line.length, line).toBeLessThanOrEqual(80)
     expect(printed).not.toMatch(/\u001b/)
-    expect(printed.slice(0, printed.indexOf('curl'))).toMatch(/1 {2}Get a token/)
+    expect(printed.slice(0, printed.indexOf('curl'))).toMatch(/1 {2}Issue a token/)
     expect(printed).toContain(`reference   ${running.url}/docs`)
     expect((await send(`${running.url}/docs`)).status).toBe(200)
   })
@@ -120,7 +120,7 @@ describe('the first start in an empty folder', () => {
     expect(second.stdout()).not.toMatch(SECRET)
     expect(second.stdout()).toContain('1 project, 1 key, 1 active token')
     expect(second.stdout()).not.toMatch(/created now|Shown once|curl/)
-    expect(second.stdout()).toContain('npx jeton help key regenerate')
+    expect(second.stdout()).toContain('jeton help key regenerate')
     for (const line of second.stdout().split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
     const asked = await clientOf(second.url).introspect({ appId, appToken }, issued.body.access_token)
     expect(asked.body.active).toBe(true)

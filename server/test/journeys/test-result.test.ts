@@ -101,7 +101,7 @@ eachEngine((engine) => {
         expect((await service.manage('POST', `${path}/test?wait_ms=${wait}`)).status, wait).toBe(400)
     })
 
-    test('is shown by the command line with its result: exit code 0 if it was taken, 1 if not', async () => {
+    test('is shown by the command line with its result: exit code 0 if it was accepted, 1 if not', async () => {
       receiver.answer = () => ({ status: 200, body: 'thanks' })
       const { id, projectId } = await createWebhook(service, receiver.url)
       const good = await command(service.url, projectId, `webhook test ${id}`)
@@ -113,9 +113,7 @@ eachEngine((engine) => {
       const bad = await command(service.url, projectId, `webhook test ${id}`)
       expect(bad.code).toBe(1)
       expect(bad.out).toMatch(/^status +pending\n[\s\S]* 500 +broken +answered 500\n$/)
-      const [, delivery] = /^Failed: answered 500\. To send it again: jeton delivery retry (whs_\w+)\n$/.exec(
-        bad.err,
-      )!
+      const [, delivery] = /^Failed: answered 500\. Retry: jeton delivery retry (whs_\w+)\n$/.exec(bad.err)!
       expect(bad.out).toContain(delivery)
 
       const nobody = await createWebhook(service, `http://127.0.0.1:${await freePort()}/hook`)

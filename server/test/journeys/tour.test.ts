@@ -29,38 +29,38 @@ eachEngine((engine) => {
       { clock: systemClock },
     )
 
-  test('shows every promise kept, the event sent by the server itself, and leaves nothing behind', async () => {
+  test('every guarantee holds, the server itself sends the event, and no project is left', async () => {
     const service = await start({ JETON_WEBHOOK_ALLOW: '127.0.0.0/8' })
     const { code, out, err } = await tourOf(service.url)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('14 of 14 as promised')
-    expect(out).toMatch(/block the key +✓ token dead after [\d.]+ ms/)
-    expect(out).toMatch(/the limit +✓ 5 of 20 at once, exactly +429, Retry-After: \d+\n/)
-    expect(out).toMatch(/the event arrives +✓ [\d.]+ ms after the answer +signature fits\n/)
-    expect(out).toMatch(/a receiver is down +✓ attempt 1: 500, on record +by itself in 1 min\n/)
+    expect(out).toContain('14 of 14 guarantees hold')
+    expect(out).toMatch(/block the key +✓ inactive after [\d.]+ ms/)
+    expect(out).toMatch(/token limit +✓ exactly 5 of 20 concurrent +429, Retry-After: \d+\n/)
+    expect(out).toMatch(/receive the event +✓ [\d.]+ ms after the response +signature matches\n/)
+    expect(out).toMatch(/receiver is down +✓ attempt 1: 500, recorded +next in 1 min\n/)
     expect(out).toMatch(/jeton explain v-\w{18}: the scope of the token/)
-    expect(out).toContain('The event was sent here')
+    expect(out).toContain('The server sent the event')
     for (const line of out.split('\n')) expect([...line].length).toBeLessThanOrEqual(80)
     expect(out).not.toMatch(SECRET)
     expect(await projectsOf(service)).toBe(0)
     await service.stop()
   })
 
-  test('brings the event here where the server sends to public addresses only, and says so', async () => {
+  test('a server that sends only to public addresses has its event forwarded, and the tour says so', async () => {
     const service = await start()
     const { code, out } = await tourOf(service.url)
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('14 of 14 as promised') })
-    expect(out).toMatch(/a receiver is down +✓ attempt 1 failed, on record/)
-    expect(out).toContain('To see it sent: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start')
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('14 of 14 guarantees hold') })
+    expect(out).toMatch(/receiver is down +✓ attempt 1 failed, recorded/)
+    expect(out).toContain('To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start')
     expect(await projectsOf(service)).toBe(0)
     await service.stop()
   })
 })
 
-interface Passing {
+interface Proxied {
   readonly request: IncomingMessage
   readonly body: string
-  /** To the service, as it came or changed. */
+  /** Forwards to the service, unchanged or changed. */
   pass(changed?: { headers?: Record<string, string>; body?: string }): Promise<Answered>
 }
 
@@ -70,11 +70,11 @@ interface Answered {
   readonly text: string
 }
 
-/** Stands between the tour and a service that keeps its promises, and lies about one of them. */
-async function startLiar(service: { url: string }, lie: (passing: Passing) => Promise<Answered>) {
+/** A proxy between the tour and the service that breaks one guarantee. */
+async function startFaultyProxy(service: { url: string }, handle: (proxied: Proxied) => Promise<Answered>) {
   const server = createServer(async (request, response) => {
     const body = (await buffer(request)).toString()
-    const pass: Passing['pass'] = async (changed = {}) => {
+    const pass: Proxied['pass'] = async (changed = {}) => {
       const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers
       const sent = (changed.body ?? body) || undefined
       const answer = await fetch(service.url + request.url, {
@@ -85,7 +85,7 @@ async function startLiar(service: { url: string }, lie: (passing: Passing) => Pr
       const text = await answer.text()
       return { status: answer.status, headers: Object.fromEntries(answer.headers), text }
     }
-    const { status, headers, text } = await lie({ request, body, pass })
+    const { status, headers, text } = await handle({ request, body, pass })
     const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...rest } = headers
     response.writeHead(status, rest).end(status === 204 ? undefined : text)
   })
@@ -94,35 +94,35 @@ async function startLiar(service: { url: string }, lie: (passing: Passing) => Pr
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close().closeAllConnections() }
 }
 
-describe('a promise that is not kept', () => {
+describe('a broken guarantee', () => {
   const home = makeHome()
   let service: TestService
-  const liars: { close(): void }[] = []
+  const proxies: { close(): void }[] = []
   beforeAll(async () => {
     const settings = { JETON_DATA_DIR: home.folder, JETON_WEBHOOK_ALLOW: '127.0.0.0/8' }
     service = await startService(settings, { clock: systemClock })
   })
   afterEach(() => {
-    for (const liar of liars.splice(0)) liar.close()
+    for (const proxy of proxies.splice(0)) proxy.close()
   })
   afterAll(async () => {
     await service.stop()
     home.remove()
   })
 
-  const liar = async (lie: (passing: Passing) => Promise<Answered>) => {
-    const made = await startLiar(service, lie)
-    liars.push(made)
-    return made.url
+  const proxyTo = async (handle: (proxied: Proxied) => Promise<Answered>) => {
+    const proxy = await startFaultyProxy(service, handle)
+    proxies.push(proxy)
+    return proxy.url
   }
 
   const isTo = ({ url = '' }: IncomingMessage, path: RegExp) => path.test(url)
   const redemption = /\/redemption$/
 
-  test.each<[string, string, (passing: Passing) => Promise<Answered>]>([
+  test.each<[string, string, (proxied: Proxied) => Promise<Answered>]>([
     [
       'a redemption that fails',
-      'redeem a mug         ✗ answered 500 internal_error',
+      'redeem a mug         ✗ returned 500 internal_error',
       async ({ request, pass }) =>
         isTo(request, redemption)
           ? { status: 500, headers: {}, text: '{"code":500,"key":"internal_error"}' }
@@ -130,88 +130,88 @@ describe('a promise that is not kept', () => {
     ],
     [
       'a retry that redeems twice',
-      'same request again   ✗ the answer is another one',
+      'repeat the request   ✗ the response differs',
       ({ request, pass }) =>
         pass(isTo(request, redemption) ? { headers: { 'idempotency-key': crypto.randomUUID() } } : {}),
     ],
     [
       'a limit that does not hold',
-      'the limit            ✗ 20 of 20 were issued, and 5 may be',
+      'token limit          ✗ 20 of 20 were issued, the limit is 5',
       ({ body, pass }) => pass({ body: body.replace('"token_limit":5', '"token_limit":500') }),
     ],
     [
-      'a whitelist that protects nothing',
-      'wrong address        ✗ answered 200',
+      'an allowlist that does not protect',
+      'wrong address        ✗ returned 200',
       ({ body, pass }) => pass({ body: body.replace('"192.0.2.0/24"', '"0.0.0.0/0"') }),
     ],
     [
-      'a secret of someone else',
-      'the event arrives    ✗ the signature does not fit: wrong_secret',
+      'a signature with another secret',
+      'receive the event    ✗ the signature does not match: wrong_secret',
       async ({ request, pass }) => {
         const answer = await pass()
         const text = answer.text.replace(/whsec_\w+/, `whsec_${'abcd'.repeat(11)}`)
         return isTo(request, /\/webhooks$/) ? { ...answer, text } : answer
       },
     ],
-  ])('%s is reported where it belongs, and the project is deleted all the same', async (_, line, lie) => {
-    const { code, out } = await tourOf(await liar(lie))
+  ])('%s is reported at its step, and the project is still deleted', async (_, line, handle) => {
+    const { code, out } = await tourOf(await proxyTo(handle))
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining(line) })
-    expect(out).toMatch(/^ {2}\d+ of 14 as promised, in [\d.]+ s\. The project is deleted\.$/m)
+    expect(out).toMatch(/^ {2}\d+ of 14 guarantees hold \([\d.]+ s\)\. The project is deleted\.$/m)
     expect(out).not.toContain('14 of 14')
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('a token that outlives the block of its key', async () => {
-    let alive: Answered | undefined
-    const url = await liar(async ({ request, pass }) => {
+  test('a token that stays active after its key is blocked is reported', async () => {
+    let active: Answered | undefined
+    const url = await proxyTo(async ({ request, pass }) => {
       if (!isTo(request, /introspect$/)) return pass()
-      alive ??= await pass()
-      return alive
+      active ??= await pass()
+      return active
     })
     const { code, out } = await tourOf(url)
     expect(code).toBe(1)
-    expect(out).toMatch(/block the key +✗ after \d+ ms it is still vouched for\n/)
-    expect(out).toMatch(/the limit +✓/)
+    expect(out).toMatch(/block the key +✗ the token is still active after \d+ ms\n/)
+    expect(out).toMatch(/token limit +✓/)
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('a server that goes away in the middle: what is left is not tried, and how to tidy up is said', async () => {
-    const url = await liar(async ({ request, pass }) => {
-      if (isTo(request, /\/block$/)) liars[0]!.close()
+  test('a server that stops half-way ends the tour, which says how to delete the project', async () => {
+    const url = await proxyTo(async ({ request, pass }) => {
+      if (isTo(request, /\/block$/)) proxies[0]!.close()
       return pass()
     })
     const { code, out, err } = await tourOf(url)
     expect(code).toBe(1)
     expect(out).toMatch(/ 7 {2}block the key +✗ Cannot reach http:/)
-    expect(out).toContain('6 of 14 as promised, 7 not tried')
-    const [, name] = /Later: jeton project delete '(Tour [^']+)'\n$/.exec(err)!
+    expect(out).toContain('6 of 14 guarantees hold, 7 not run')
+    const [, name] = /Delete it later: jeton project delete '(Tour [^']+)'\n$/.exec(err)!
     expect((await jeton(['project', 'delete', name!, '--yes'], { env: envOf(service.url) })).code).toBe(0)
     expect(await projectsOf(service)).toBe(0)
   })
 
-  /** A server that does not answer to the block until it is let. */
-  async function hesitating() {
+  /** A server that delays the response to the block until `release` is called. */
+  async function delayed() {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const url = await liar(async ({ request, pass }) => {
+    const url = await proxyTo(async ({ request, pass }) => {
       if (isTo(request, /\/block$/)) await promise
       return pass()
     })
-    return { url, goOn: resolve }
+    return { url, release: resolve }
   }
 
   test('Ctrl-C ends it early, and the project is deleted', async () => {
-    const { url } = await hesitating()
+    const { url } = await delayed()
     const command = startJeton(['tour'], { env: { ...envOf(url), NO_COLOR: '1' }, isTTY: true })
     await command.printed(/block the key/)
     const { code, out } = await command.stop()
     expect(code).toBe(1)
     expect(out).toMatch(/block the key +✗ stopped\n/)
-    expect(out).toContain('6 of 14 as promised, 8 not tried')
+    expect(out).toContain('6 of 14 guarantees hold, 8 not run')
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('Ctrl-C in a process of its own as well, also where it comes twice at once, as through npm', async () => {
-    const { url } = await hesitating()
+  test('Ctrl-C that arrives twice, as through npm, ends the process, and the project is deleted', async () => {
+    const { url } = await delayed()
     const run = runBinary({ home: home.folder, args: ['tour', '--verbose'], env: envOf(url) })
     await run.printed(/block the key/)
     run.child.kill('SIGINT')
@@ -220,18 +220,18 @@ describe('a promise that is not kept', () => {
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('whoever stops reading ends it, and the project is deleted', async () => {
-    const { url, goOn } = await hesitating()
+  test('a closed pipe ends it, and the project is deleted', async () => {
+    const { url, release } = await delayed()
     const run = runBinary({ home: home.folder, args: ['tour', '--verbose'], env: envOf(url) })
     await run.printed(/block the key/)
     run.child.stdout!.destroy()
-    goOn()
+    release()
     expect(await run.ended).toBe(1)
     expect(await projectsOf(service)).toBe(0)
   })
 })
 
-describe('with a server as people start it', () => {
+describe('with a first start', () => {
   const home = makeHome()
   let server: Awaited<ReturnType<typeof serveBinary>>
   beforeAll(async () => {
@@ -249,37 +249,41 @@ describe('with a server as people start it', () => {
     return list.stdout().trim().split('\n').length
   }
 
-  test('the binary shows it with nothing configured, and the sample is as it was', async () => {
-    expect(server.stdout()).toContain('npx jeton tour')
+  test('the tour needs no configuration and does not change the sample', async () => {
+    expect(server.stdout()).toContain('jeton tour')
     const run = typed('tour', '--json')
     expect(await run.ended).toBe(0)
-    const told = JSON.parse(run.stdout())
-    expect(told).toMatchObject({
+    const output = JSON.parse(run.stdout())
+    expect(output).toMatchObject({
       as_promised: 14,
       of: 14,
       project_deleted: true,
       events: 'sent',
       url: server.url,
     })
-    expect(told.steps[0]).toMatchObject({ name: 'token', as_promised: true, requests: [{}, { status: 200 }] })
+    expect(output.steps[0]).toMatchObject({
+      name: 'issue a token',
+      as_promised: true,
+      requests: [{}, { status: 200 }],
+    })
     expect(run.stdout()).not.toMatch(SECRET)
     expect(await projects()).toBe(1)
   })
 
-  test('--verbose prints what each step proves and every request as it can be typed, and no secret', async () => {
+  test('--verbose prints what each step proves and every request as curl, and no secret', async () => {
     const run = typed('tour', '--verbose')
     expect(await run.ended).toBe(0)
-    const said = run.stdout()
-    expect(said.match(/By hand: /g)).toHaveLength(14)
-    expect(said).toContain(`curl -s '${server.url}/v1/oauth/token' \\\n       -H "X-App-Id: $APP_ID"`)
-    expect(said).toContain('-H "Authorization: Bearer $TOKEN"')
-    expect(said).toContain(`-H 'Idempotency-Key: first-mug'`)
-    expect(said).toContain('"access_token":"jtn_•••"')
-    expect(said).not.toMatch(SECRET)
+    const printed = run.stdout()
+    expect(printed.match(/By hand: /g)).toHaveLength(14)
+    expect(printed).toContain(`curl -s '${server.url}/v1/oauth/token' \\\n       -H "X-App-Id: $APP_ID"`)
+    expect(printed).toContain('-H "Authorization: Bearer $TOKEN"')
+    expect(printed).toContain(`-H 'Idempotency-Key: first-mug'`)
+    expect(printed).toContain('"access_token":"jtn_•••"')
+    expect(printed).not.toMatch(SECRET)
   })
 })
 
-test('without a server it ends as every command does', async () => {
+test('without a server it ends like every command', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   expect((await tourOf(url)).code).toBe(69)
 })

@@ -38,7 +38,7 @@ const trigger = (...flags: string[]) => jeton(['trigger', ...flags], { env: { XD
 const events = async (): Promise<{ id: string; group_id: string }[]> =>
   (await service.manage('GET', `/projects/${projectId}/events?limit=100`)).body.data
 
-test('a mug is redeemed for real, and the event that it caused is named with what to type next', async () => {
+test('a mug is redeemed, and its event is printed with the next commands', async () => {
   const { code, out, err } = await trigger('redemption')
   const [event] = await events()
   expect({ code, out }).toEqual({
@@ -53,20 +53,20 @@ test('a mug is redeemed for real, and the event that it caused is named with wha
   expect(err).toContain('jeton listen --forward-to localhost:3000/hook --since 5m\n')
 })
 
-test('what it names can be typed: the ids alone, the answer of the API', async () => {
+test('--quiet prints event ids, and --json the API response', async () => {
   const { out, err } = await trigger('--quiet')
   expect(out).toBe(`${(await events())[0]!.id}\n`)
   expect(err).toBe('')
   expect(JSON.parse((await trigger('--json')).out)).toMatchObject({ object: 'redemption', amount: 100 })
 })
 
-test('it works however often it is typed: missing points and mugs are added, and that is said', async () => {
+test('it can be repeated: missing points and mugs are added, with a note', async () => {
   const counted = async () => (await events()).length
   const before = await counted()
   for (let i = 0; i < 2; i++) await trigger('--quiet')
   const { code, err } = await trigger()
   expect(code).toBe(0)
-  expect(err).toContain('SAMPLE-1 had 0 points; 100 were added.')
+  expect(err).toContain('SAMPLE-1 had 0 points; added 100.')
   expect(await counted()).toBe(before + 3)
 
   const call = apiOf(service.url, await service.key(projectId))
@@ -74,10 +74,10 @@ test('it works however often it is typed: missing points and mugs are added, and
   await ok(call('PUT', `/rewards/${rewards[0].id}`, { stock: 0 }))
   const restocked = await trigger('redemption', '--reward', 'Mug')
   expect(restocked.code).toBe(0)
-  expect(restocked.err).toContain('Nothing was left of Mug; now there are 40.')
+  expect(restocked.err).toContain('Mug was out of stock; set the stock to 40.')
 })
 
-test('in another project the card has to be named: it may be that of a real customer', async () => {
+test('in another project the card must be given, since it may belong to a real customer', async () => {
   const shop = await openShop(service)
   const card = await shop.member(150)
   await shop.material({ price: 100 })
@@ -99,7 +99,7 @@ test('in another project the card has to be named: it may be that of a real cust
   expect(err).toContain(`jeton login --url ${service.url}`)
 })
 
-test('what cannot be triggered is wrong usage', async () => {
+test('an unknown kind is a usage error', async () => {
   expect(await trigger('redemtion')).toMatchObject({
     code: 2,
     err: expect.stringContaining('Did you mean redemption?'),

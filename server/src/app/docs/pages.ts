@@ -67,6 +67,7 @@ export const SECTIONS: readonly Section[] = [
       page('reference/scopes', 'Scopes', 'The 42 scopes and the paths they cover.'),
       page('reference/events', 'Events', 'The body of a webhook, annotated.'),
       page('reference/metrics', 'Metrics', 'Every Prometheus metric.'),
+      page('reference/cli', 'Command line', 'Every command, with its options and examples.'),
     ],
   },
   {

@@ -1,8 +1,16 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { keyMissing, keyPlaceOf, ROTATE_LOST } from '../../app/encryption-keys.ts'
 import type { Config, Environment } from '../../platform/config/index.ts'
+import { keyIdOf } from '../../platform/encryption.ts'
+import {
+  encryptionKeyFile,
+  KEY_ADVICE,
+  openModeOf,
+  readEncryptionKeys,
+} from '../../platform/encryption-key.ts'
 import { profilePath, shownProfilePath } from '../profile.ts'
-import { type Finding, failed, unknown, well } from './check.ts'
+import { type Finding, failed, ok, unknown, warning } from './finding.ts'
 
 const OTHERS = 0o007
 const NOT_OWNER = 0o077
@@ -20,44 +28,101 @@ function isWritable(folder: string): boolean {
 
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
-/** The embedded database holds digests of credentials: only its owner should read it. */
+/** The SQLite file has digests of credentials, so only its owner should read it. */
 export function checkDataFolder(config: Config, production: boolean): Finding[] {
   if (config.JETON_DATABASE_URL !== undefined) return []
   const folder = config.JETON_DATA_DIR
-  const there = nearestExisting(folder)
-  if (!isWritable(there))
+  const existing = nearestExisting(folder)
+  if (!isWritable(existing))
     return [
       failed(
         'data folder',
-        `${there} cannot be written`,
-        `sudo chown $(id -u) ${there}\nor JETON_DATA_DIR=<another folder>`,
+        `${existing} is not writable`,
+        `sudo chown $(id -u) ${existing}\nor JETON_DATA_DIR=<another directory>`,
       ),
     ]
-  if (there !== folder) {
-    const notYet = production ? unknown : well
-    return [notYet('data folder', `${folder} is not there yet; the first start makes it`)]
+  if (existing !== folder) {
+    const notYet = production ? unknown : ok
+    return [notYet('data folder', `${folder} does not exist yet; the first start creates it`)]
   }
   if (!statSync(folder).isDirectory())
-    return [failed('data folder', `${folder} is not a folder`, 'JETON_DATA_DIR=<another folder>')]
+    return [failed('data folder', `${folder} is not a directory`, 'JETON_DATA_DIR=<another directory>')]
   const mode = modeOf(folder)
   if (mode & OTHERS)
     return [
       failed(
         'data folder',
-        `${folder} is open to every user of this machine (${mode.toString(8)})`,
+        `${folder} is accessible to every user of this machine (${mode.toString(8)})`,
         `chmod 700 ${folder}`,
       ),
     ]
-  return [well('data folder', `${folder}, writable, closed to others`)]
+  return [ok('data folder', `${folder}, writable, not accessible to others`)]
 }
 
-/** The profile holds an operator's token. */
+/** The profile has the token of an operator. */
 export function checkProfile(env: Environment): Finding {
   const path = profilePath(env)
   const shown = shownProfilePath(env)
-  if (!existsSync(path)) return well('profile', `none yet (${shown}); jeton login makes one`)
+  if (!existsSync(path)) return ok('profile', `none yet (${shown}); jeton login creates one`)
   const mode = modeOf(path)
   if (mode & NOT_OWNER)
-    return failed('profile', `${shown} can be read by others (${mode.toString(8)})`, `chmod 600 ${shown}`)
-  return well('profile', `${shown}, readable by you only`)
+    return failed('profile', `${shown} is readable by others (${mode.toString(8)})`, `chmod 600 ${shown}`)
+  return ok('profile', `${shown}, readable only by you`)
+}
+
+interface EncryptionContext {
+  readonly production: boolean
+  /** Ids of the keys that stored secrets require; undefined if the store cannot be read. */
+  readonly needed: readonly string[] | undefined
+}
+
+/** Checks the key that webhook secrets are encrypted with. */
+export function checkEncryption(config: Config, { production, needed }: EncryptionContext): Finding {
+  const { setting, folder } = keyPlaceOf(config)
+  try {
+    const present = readEncryptionKeys({ setting, folder }).map(keyIdOf)
+    if (present.length === 0) return withoutKey(config, { production, needed })
+    const missing = (needed ?? []).filter((id) => !present.includes(id))
+    if (missing.length > 0) return wrongKey(missing, present)
+    return setting === undefined
+      ? keyFile(encryptionKeyFile(folder!))
+      : ok('encryption', `JETON_ENCRYPTION_KEY is set. ${KEY_ADVICE}`)
+  } catch (error) {
+    return failed('encryption', (error as Error).message, 'restore your copy of the key')
+  }
+}
+
+function withoutKey(config: Config, { production, needed }: EncryptionContext): Finding {
+  const { folder } = keyPlaceOf(config)
+  const file = folder && encryptionKeyFile(folder)
+  if (needed === undefined)
+    return unknown(
+      'encryption',
+      `${file ? `${file} does not exist` : 'JETON_ENCRYPTION_KEY is not set'}; the store cannot be read, so it is unknown whether it requires the key`,
+      'jeton doctor   (when the store can be read)',
+    )
+  if (needed.length > 0) {
+    const [says, ...remedy] = keyMissing({ setting: undefined, folder }, needed).split(/(?<=\.) /)
+    return failed('encryption', says!, remedy.join('\n'))
+  }
+  if (file) return ok('encryption', `${file} does not exist yet; the first start creates it. ${KEY_ADVICE}`)
+  return (production ? failed : warning)(
+    'encryption',
+    'JETON_ENCRYPTION_KEY is not set: webhooks cannot be created',
+    `JETON_ENCRYPTION_KEY=$(openssl rand -base64 32)\nthe same for every process. ${KEY_ADVICE}`,
+  )
+}
+
+const wrongKey = (missing: readonly string[], present: readonly string[]): Finding =>
+  failed(
+    'encryption',
+    `stored webhook secrets require the key ${missing.join(', ')}; the present one is ${present.join(', ')}`,
+    `add the missing key after the present one; if it is lost, run for every webhook:\n${ROTATE_LOST}`,
+  )
+
+function keyFile(file: string): Finding {
+  const mode = openModeOf(file)
+  if (mode !== undefined)
+    return failed('encryption', `${file} is readable by others (${mode})`, `chmod 600 ${file}`)
+  return ok('encryption', `${file}, readable only by you. ${KEY_ADVICE}`)
 }

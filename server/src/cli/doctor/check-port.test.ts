@@ -8,7 +8,7 @@ import { eachEngine } from '../../../test/engines.ts'
 import { OPERATOR, startService } from '../../../test/service.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { saveProfile } from '../profile.ts'
-import type { Finding } from './check.ts'
+import type { Finding } from './finding.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('check-port')))
@@ -21,7 +21,7 @@ async function portOf(settings: Record<string, string>): Promise<Finding | undef
 }
 const emptyFolder = () => ({ JETON_DATA_DIR: join(folder, 'data') })
 
-test('a port that something else holds is a failure, with the setting for another one', async () => {
+test('a port in use by another program is a failure, with the setting for another port', async () => {
   const server = createServer((_, response) => response.writeHead(404).end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -33,7 +33,7 @@ test('a port that something else holds is a failure, with the setting for anothe
 })
 
 eachEngine((engine) => {
-  test('a Jeton on the port is ticked only if it has this store, and unknown where no operator can tell', async () => {
+  test('a Jeton on the port passes only with this store, and is unknown without an operator there', async () => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
     const service = await startService(env, { clock: systemClock })
     const { port } = new URL(service.url)
@@ -44,7 +44,7 @@ eachEngine((engine) => {
     expect(await here(env)).toEqual({
       name: 'port',
       result: 'ok',
-      says: `a Jeton answers at 127.0.0.1:${port}, with this store`,
+      says: `Jeton is running at 127.0.0.1:${port}, with this store`,
     })
     expect((await here({ ...env, JETON_MANAGEMENT_PORT: '0' }))?.result).toBe('unknown')
 
@@ -52,7 +52,7 @@ eachEngine((engine) => {
     const other = await startService(otherEnv, { clock: systemClock })
     expect(await here(otherEnv)).toMatchObject({
       result: 'failed',
-      says: `a Jeton answers at 127.0.0.1:${port}, with another store`,
+      says: `Jeton is running at 127.0.0.1:${port}, with another store`,
     })
     expect((await here(emptyFolder()))?.result).toBe('failed')
     await Promise.all([service.stop(), other.stop()])

@@ -5,20 +5,20 @@ import type { Config } from '../../platform/config/index.ts'
 import { exchange } from '../call-api.ts'
 import { connect } from '../connection.ts'
 import type { Io } from '../io.ts'
-import type { List } from '../pages.ts'
+import type { List } from '../resolve.ts'
 import { openExisting, storeExists } from '../store.ts'
-import { type Finding, failed, unknown, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
+import { type Finding, failed, ok, unknown } from './finding.ts'
 
-const ANSWER_WITHIN_MS = 2_000
+const TIMEOUT_MS = 2_000
 
-interface Surroundings {
+interface PortContext {
   readonly io: Io
   readonly config: Config
   readonly store: StoreExamined
 }
 
-export async function checkPorts(around: Surroundings): Promise<Finding[]> {
+export async function checkPorts(around: PortContext): Promise<Finding[]> {
   const { JETON_PORT, JETON_MANAGEMENT_PORT, JETON_HOST: host } = around.config
   const isApart = JETON_MANAGEMENT_PORT !== undefined
   const ports: Port[] = [{ host, port: JETON_PORT, setting: 'JETON_PORT', hasManagement: !isApart }]
@@ -31,23 +31,19 @@ interface Port {
   readonly host: string
   readonly port: number
   readonly setting: string
-  /** Whether operators are served there. */
+  /** Whether the management API is served there. */
   readonly hasManagement: boolean
 }
 
-async function checkPort(around: Surroundings, where: Port): Promise<Finding> {
+async function checkPort(around: PortContext, where: Port): Promise<Finding> {
   const { host, port, setting } = where
-  if (port === 0) return well('port', `${setting} is 0: any free one`)
+  if (port === 0) return ok('port', `${setting} is 0: any free port`)
   const code = await tryToListen(host, port)
-  if (code === undefined) return well('port', `${host}:${port} is free`)
+  if (code === undefined) return ok('port', `${host}:${port} is free`)
   if (code === 'EADDRINUSE')
-    return (await isJeton(urlOf(where))) ? judgeJeton(around, where) : taken(port, setting)
-  if (code === 'EACCES') return failed('port', `${port} needs more rights than you have`, `${setting}=8080`)
-  return failed(
-    'port',
-    `this machine has no address ${host} (${code})`,
-    'JETON_HOST=127.0.0.1, or 0.0.0.0 for all',
-  )
+    return (await isJeton(urlOf(where))) ? checkStoreOfServer(around, where) : taken(port, setting)
+  if (code === 'EACCES') return failed('port', `${port} requires root privileges`, `${setting}=8080`)
+  return failed('port', `cannot listen on ${host} (${code})`, 'JETON_HOST=127.0.0.1, or 0.0.0.0 for all')
 }
 
 function urlOf({ host, port }: Port): string {
@@ -55,29 +51,29 @@ function urlOf({ host, port }: Port): string {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Whether the Jeton that answers is the one of this store. Only an operator learns what is in a store. */
-async function judgeJeton(around: Surroundings, where: Port): Promise<Finding> {
+/** Checks whether the Jeton on this port uses this store. Only an operator can compare the contents. */
+async function checkStoreOfServer(around: PortContext, where: Port): Promise<Finding> {
   const { host, port, setting, hasManagement } = where
-  const answers = `a Jeton answers at ${host}:${port}`
-  if (!hasManagement) return unknown('port', `${answers}; its store shows only at JETON_MANAGEMENT_PORT`)
+  const running = `Jeton is running at ${host}:${port}`
+  if (!hasManagement) return unknown('port', `${running}; its store is only visible at JETON_MANAGEMENT_PORT`)
   const url = urlOf(where)
   const isSame = await compareStores(around, url)
-  if (isSame) return well('port', `${answers}, with this store`)
+  if (isSame) return ok('port', `${running}, with this store`)
   if (isSame === undefined)
     return unknown(
       'port',
-      `${answers}. Whether it has this store is unknown without the credential of an operator there`,
+      `${running}. Checking whether it uses this store requires an operator there`,
       `jeton login --url ${url}`,
     )
   return failed(
     'port',
-    `${answers}, with another store`,
-    `${setting}=${port + 1}\nor set here what that service has: JETON_DATA_DIR or JETON_DATABASE_URL`,
+    `${running}, with another store`,
+    `${setting}=${port + 1}\nor use the settings of that service: JETON_DATA_DIR or JETON_DATABASE_URL`,
   )
 }
 
-/** Looks for the newest entry of its audit log here: the id is random, and entries are never removed. */
-async function compareStores({ io, config, store }: Surroundings, url: string): Promise<boolean | undefined> {
+/** Looks for the newest audit entry of the server in this store: ids are random, and entries are never removed. */
+async function compareStores({ io, config, store }: PortContext, url: string): Promise<boolean | undefined> {
   if (!storeExists(config)) return false
   const newest = store.isSeen ? await newestAuditEntry(io, url) : undefined
   if (newest === undefined) return undefined
@@ -85,9 +81,9 @@ async function compareStores({ io, config, store }: Surroundings, url: string): 
   return hasAuditEntry(db, newest).finally(() => db.close())
 }
 
-/** Undefined if nobody is known there who may read it. */
+/** Undefined without a credential that can read it. */
 async function newestAuditEntry(io: Io, url: string): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const request = { method: 'GET', path: '/management/v1/audit-log', query: { limit: '1' }, signal }
   try {
     const { response, text } = await exchange(connect(io, { url }), request)
@@ -101,12 +97,12 @@ function taken(port: number, setting: string): Finding {
   const holder = portHolder(port)
   return failed(
     'port',
-    `${port} is taken${holder ? ` by ${holder}` : ''}, and not by a Jeton`,
+    `${port} is in use${holder ? ` by ${holder}` : ''}, not by Jeton`,
     `${setting}=${port + 1}`,
   )
 }
 
-/** The error that listening would meet, or undefined. The port is given back at once. */
+/** The error code of listening, or undefined. The port is released immediately. */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
@@ -115,11 +111,11 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   return promise
 }
 
-/** Every answer of a Jeton carries the id of the request, also where it has nothing at the path. */
+/** Every response of Jeton has a request id, whatever the path. */
 async function isJeton(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/health/live`, {
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       redirect: 'manual',
     })
     await response.body?.cancel()

@@ -1,13 +1,13 @@
 import { SAMPLE_PROJECT } from '../../app/first-start.ts'
-import { addressMatcher, parseRange } from '../../platform/addresses.ts'
+import { addressMatcher, isLoopbackHost, parseRange } from '../../platform/addresses.ts'
 import type { Config, Environment } from '../../platform/config/index.ts'
 import { KEY_ADVICE } from '../../platform/encryption-key.ts'
-import { type Finding, failed, unknown, unlessDefault, warning, well } from './check.ts'
 import type { StoreExamined } from './check-store.ts'
+import { type Finding, failed, ok, unknown, unlessDefault, warning } from './finding.ts'
 
 /**
- * What is fine on a laptop and not where real clients come. With `encryption` and `proxies`, which are always looked at,
- * these are the ticks of "Before production" in the README, in its order.
+ * Checks that matter in production only. With `encryption` and `proxies`, which are always checked, these are the rows of
+ * "Before going live" in docs/operate/deploy.md, in its order.
  */
 export const checkProduction = (config: Config, env: Environment, store: StoreExamined): Finding[] => [
   publicUrl(config),
@@ -22,70 +22,75 @@ export const checkProduction = (config: Config, env: Environment, store: StoreEx
 ]
 
 function engine(config: Config): Finding {
-  if (config.JETON_DATABASE_URL) return well('engine', 'PostgreSQL')
+  if (config.JETON_DATABASE_URL) return ok('engine', 'PostgreSQL')
   return warning(
     'engine',
-    'SQLite: one machine, and what is lost with the disk is lost',
+    'SQLite: one machine, and no replica if the disk fails',
     'for more than one machine: JETON_DATABASE_URL=postgres://…',
   )
 }
 
 function publicUrl({ JETON_PUBLIC_URL: url }: Config): Finding {
-  if (url?.startsWith('https://')) return well('public url', url)
+  if (url?.startsWith('https://')) return ok('public url', url)
   const says = url
-    ? `${url} is not https: secrets would cross the network in the clear`
-    : 'JETON_PUBLIC_URL is not set in this shell: the OAuth metadata would name the listening address'
+    ? `${url} is not https: secrets would be sent in clear text`
+    : 'JETON_PUBLIC_URL is not set in this shell: the OAuth metadata would have the listening address'
   return failed('public url', says, 'put TLS in front and set JETON_PUBLIC_URL=https://<your host>')
 }
 
 function management(config: Config): Finding {
-  const everywhere = /^(0\.0\.0\.0|::)$/.test(config.JETON_HOST)
-  const apart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
-  if (!everywhere || apart)
-    return well('management', apart ? 'apart from the clients, or narrowed' : `only on ${config.JETON_HOST}`)
+  const isPublic = /^(0\.0\.0\.0|::)$/.test(config.JETON_HOST)
+  const isSeparate = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
+  if (!isPublic || isSeparate)
+    return ok(
+      'management',
+      isSeparate ? 'separate port or restricted networks' : `only on ${config.JETON_HOST}`,
+    )
   return failed(
     'management',
-    'every client that reaches the API also reaches /management',
+    'every client of the API can also reach /management',
     'JETON_MANAGEMENT_PORT=8081 behind your firewall\nor JETON_MANAGEMENT_ALLOW=<your networks>',
   )
 }
 
-/** The name that the first start gives. */
+/** Name of the operator that the first start creates. */
 const FIRST = 'first'
 
-const NO_STORE = 'the store could not be read'
+const NO_STORE = 'the store cannot be read'
 
 function operators({ isSeen, operators: names }: StoreExamined): Finding {
   if (!isSeen) return unknown('operators', NO_STORE)
   if (!names.includes(FIRST))
-    return well('operators', names.length > 0 ? names.join(', ') : 'none from a first start')
+    return ok('operators', names.length > 0 ? names.join(', ') : 'none from the first start')
   return failed(
     'operators',
-    'the operator of the first start is still there; its token was printed or saved on this machine',
+    'the operator of the first start still exists; its token was printed or saved on this machine',
     `jeton operator create --name admin, then jeton login with it,\nthen jeton operator delete ${FIRST}`,
   )
 }
 
 function sample({ isSeen, hasSample }: StoreExamined): Finding {
   if (!isSeen) return unknown('sample', NO_STORE)
-  if (!hasSample) return well('sample', 'its project is not there')
+  if (!hasSample) return ok('sample', 'the sample project does not exist')
   return failed(
     'sample',
-    `project ${SAMPLE_PROJECT} is there, with a key that the first start printed`,
+    `project ${SAMPLE_PROJECT} exists, with a key that the first start printed`,
     `jeton project delete ${SAMPLE_PROJECT}`,
   )
 }
 
-/** Where a webhook would reach what only this machine should: itself, and what clouds keep credentials at. */
-const OWN = ['127.0.0.1', '::1', '169.254.169.254', 'fd00:ec2::254']
+/** Loopback and cloud metadata addresses, which webhooks must not reach. */
+const INTERNAL = ['127.0.0.1', '::1', '169.254.169.254', 'fd00:ec2::254']
 
 function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
-  if (allowed.length === 0) return well('webhooks', 'sent to public addresses only')
-  const risky = allowed.find((entry) => parseRange(entry)?.bits === 0 || OWN.some(addressMatcher([entry])))
-  if (!risky) return well('webhooks', `sent to public addresses and ${allowed.join(', ')}`)
+  if (allowed.length === 0) return ok('webhooks', 'sent to public addresses only')
+  const risky = allowed.find(
+    (entry) => parseRange(entry)?.bits === 0 || INTERNAL.some(addressMatcher([entry])),
+  )
+  if (!risky) return ok('webhooks', `sent to public addresses and ${allowed.join(', ')}`)
   return failed(
     'webhooks',
-    `JETON_WEBHOOK_ALLOW has ${risky}: whoever sets a webhook reaches what only this machine should`,
+    `JETON_WEBHOOK_ALLOW has ${risky}: webhooks could reach loopback or cloud metadata endpoints`,
     'JETON_WEBHOOK_ALLOW=<the networks of your receivers>',
   )
 }
@@ -93,18 +98,41 @@ function webhooks({ JETON_WEBHOOK_ALLOW: allowed }: Config): Finding {
 const backup = (): Finding =>
   unknown(
     'backup',
-    `not checked: Jeton cannot see your backups. Restore one once. ${KEY_ADVICE}`,
+    `not checked: Jeton cannot see your backups. Test a restore. ${KEY_ADVICE}`,
     'jeton backup jeton-$(date +%F).backup',
   )
 
 const alerts = (): Finding =>
   unknown(
     'alerts',
-    'not checked: Jeton cannot see who watches /metrics and /health/ready. Route alerts to on-call',
+    'not checked: Jeton cannot see who monitors /metrics and /health/ready. Route alerts to on-call',
     'deploy/prometheus-alerts.yaml has rules; see docs/operate/monitor.md',
   )
 
 function logLevel({ JETON_LOG_LEVEL: level }: Config): Finding {
-  if (level !== 'debug' && level !== 'trace') return well('log level', level)
-  return failed('log level', `${level} writes a line for every request`, 'JETON_LOG_LEVEL=info')
+  if (level !== 'debug' && level !== 'trace') return ok('log level', level)
+  return failed('log level', `${level} logs every request`, 'JETON_LOG_LEVEL=info')
+}
+
+/** Checks the proxies whose `X-Forwarded-For` is trusted. Too few, and allowlists see the proxy; too many, and callers choose their address. */
+export function checkProxies(config: Config, production: boolean): Finding[] {
+  const { JETON_TRUSTED_PROXIES: proxies, JETON_HOST: host } = config
+  const unrestricted = proxies.find((entry) => parseRange(entry)?.bits === 0)
+  if (unrestricted)
+    return [
+      (production ? failed : warning)(
+        'proxies',
+        `JETON_TRUSTED_PROXIES has ${unrestricted}: every caller can choose its address, so IP allowlists protect nothing`,
+        'JETON_TRUSTED_PROXIES=<addresses of your proxies>',
+      ),
+    ]
+  if (proxies.length > 0) return [ok('proxies', `X-Forwarded-For is trusted from ${proxies.join(', ')}`)]
+  if (isLoopbackHost(host)) return [ok('proxies', 'none trusted; the socket address is used')]
+  return [
+    warning(
+      'proxies',
+      `none trusted, and ${host} is reachable from other machines: behind a proxy, every caller would have the address of the proxy`,
+      'behind a proxy: JETON_TRUSTED_PROXIES=<its address>\nwithout one, ignore this',
+    ),
+  ]
 }

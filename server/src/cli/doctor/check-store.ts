@@ -1,44 +1,44 @@
+import { availableParallelism } from 'node:os'
 import { mayMakeFirst, SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { listOperatorNames } from '../../features/operators/index.ts'
 import { hasProjectNamed } from '../../features/projects/index.ts'
 import { listNeededKeyIds } from '../../features/webhooks/index.ts'
 import type { Config } from '../../platform/config/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, PostgresDatabase } from '../../platform/database/index.ts'
 import { explainFailure } from '../exit.ts'
 import { openExisting, planOf, sqliteFile, storeExists } from '../store.ts'
-import { type Finding, failed, unknown, well } from './check.ts'
-import { checkConnections } from './check-workers.ts'
+import { type Finding, failed, ok, unknown, warning } from './finding.ts'
 
 export interface StoreExamined {
   readonly findings: readonly Finding[]
-  /** Whether there is a store, and it could be read. */
+  /** Whether there is a store that can be read. */
   readonly isSeen: boolean
-  /** Names of the operators; empty where nobody could look. */
+  /** Names of the operators; empty if the store cannot be read. */
   readonly operators: readonly string[]
-  /** Whether the project of the first start is there. */
+  /** Whether the sample project exists. */
   readonly hasSample: boolean
-  /** Ids of the encryption keys that stored secrets need; undefined where the store could not be read. */
+  /** Ids of the encryption keys that stored secrets require; undefined if the store cannot be read. */
   readonly neededKeys: readonly string[] | undefined
 }
 
 const OLDEST_POSTGRES = 15
-/** Tokens live by whole seconds of the store's clock; beyond this, times in answers and logs mislead people. */
-const CLOCK_APART_MS = 2_000
-/** When this program was written: a clock before that is wrong. */
-const WRITTEN_AT = Date.UTC(2026, 0, 1)
+/** Tokens expire by the clock of the store; with a larger skew, times in responses and logs are misleading. */
+const MAX_CLOCK_SKEW_MS = 2_000
+/** Before the first release, so an earlier clock is wrong. */
+const EARLIEST_TIME = Date.UTC(2026, 0, 1)
 
 interface StoreOptions {
   readonly now: () => number
-  /** Before production a store that is not there is none that could be checked: the service may have another. */
+  /** With --production a missing store is unknown, since the service may use another one. */
   readonly production: boolean
 }
 
 export async function checkStore(config: Config, { now, production }: StoreOptions): Promise<StoreExamined> {
-  const notYet = production ? unknown : well
+  const notYet = production ? unknown : ok
   if (!storeExists(config))
     return {
       findings: [
-        notYet('store', `SQLite ${sqliteFile(config)} is not there yet; the first start makes it`),
+        notYet('store', `SQLite ${sqliteFile(config)} does not exist yet; the first start creates it`),
         saneClock(now()),
         operatorOfNew(config, notYet),
       ],
@@ -63,8 +63,8 @@ export async function checkStore(config: Config, { now, production }: StoreOptio
 
 const remedyFor = (config: Config): string =>
   config.JETON_DATABASE_URL
-    ? 'mend JETON_DATABASE_URL, or start PostgreSQL'
-    : 'mend it, or JETON_DATA_DIR=<another folder>'
+    ? 'fix JETON_DATABASE_URL, or start PostgreSQL'
+    : 'fix it, or JETON_DATA_DIR=<another directory>'
 
 async function examine(config: Config, db: Database, now: () => number): Promise<StoreExamined> {
   const { applied, total } = await planOf(db)
@@ -74,14 +74,14 @@ async function examine(config: Config, db: Database, now: () => number): Promise
   const findings = [
     tooOld
       ? failed('store', `${name} is too old`, `use PostgreSQL ${OLDEST_POSTGRES} or newer`)
-      : well('store', `${name}, reachable`),
+      : ok('store', `${name}, reachable`),
     applied.length > 0
       ? failed(
           'migrations',
-          `${applied.length} of ${total} not applied yet`,
-          'jeton migrate   (serve does it too)',
+          `${applied.length} of ${total} are pending`,
+          'jeton migrate   (jeton serve does it as well)',
         )
-      : well('migrations', `up to date (${total})`),
+      : ok('migrations', `up to date (${total})`),
     await clockOf(db, now),
     ...(db.engine === 'postgres' ? [await checkConnections(config, db)] : []),
   ]
@@ -108,29 +108,71 @@ async function clockOf(db: Database, now: () => number): Promise<Finding> {
     Number((await pg.query('select extract(epoch from clock_timestamp()) * 1000 as now'))[0]!.now),
   )
   const apart = Math.round(storeNow - (before + now()) / 2)
-  if (Math.abs(apart) <= CLOCK_APART_MS) return well('clock', `${Math.abs(apart)} ms from that of the store`)
+  if (Math.abs(apart) <= MAX_CLOCK_SKEW_MS)
+    return ok('clock', `${Math.abs(apart)} ms from the clock of the store`)
   const direction = apart > 0 ? 'behind' : 'ahead of'
   return failed(
     'clock',
-    `${Math.abs(apart) / 1000} s ${direction} that of the store`,
-    'synchronise both machines: timedatectl set-ntp true',
+    `${Math.abs(apart) / 1000} s ${direction} the clock of the store`,
+    'synchronize both machines: timedatectl set-ntp true',
   )
 }
 
 const saneClock = (now: number): Finding =>
-  now > WRITTEN_AT
-    ? well('clock', new Date(now).toISOString())
-    : failed('clock', `it says ${new Date(now).toISOString()}`, 'timedatectl set-ntp true')
+  now > EARLIEST_TIME
+    ? ok('clock', new Date(now).toISOString())
+    : failed('clock', `wrong: ${new Date(now).toISOString()}`, 'timedatectl set-ntp true')
 
 function operatorFinding(config: Config, count: number): Finding {
-  if (config.JETON_MANAGEMENT_ID) return well('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
+  if (config.JETON_MANAGEMENT_ID) return ok('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
   return count > 0
-    ? well('operator', `${count} operator${count === 1 ? '' : 's'}`)
-    : failed('operator', 'there is none', 'jeton operator create --local --save')
+    ? ok('operator', `${count} operator${count === 1 ? '' : 's'}`)
+    : failed('operator', 'none', 'jeton operator create --local --save')
 }
 
-function operatorOfNew(config: Config, notYet: typeof well): Finding {
-  if (config.JETON_MANAGEMENT_ID) return well('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
-  if (mayMakeFirst(config)) return notYet('operator', 'the first start makes one')
-  return failed('operator', 'there is none', 'jeton operator create --local --save')
+function operatorOfNew(config: Config, notYet: typeof ok): Finding {
+  if (config.JETON_MANAGEMENT_ID) return ok('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
+  if (mayMakeFirst(config)) return notYet('operator', 'the first start creates one')
+  return failed('operator', 'none', 'jeton operator create --local --save')
+}
+
+export function checkWorkers(config: Config, processors = availableParallelism()): Finding {
+  const { JETON_WORKERS: workers, JETON_DATABASE_URL: postgres } = config
+  if (workers > processors)
+    return warning(
+      'workers',
+      `${workers} processes, but only ${processors} CPU${processors === 1 ? '' : 's'}`,
+      `JETON_WORKERS=${processors}`,
+    )
+  if (workers > 1) return ok('workers', `${workers} processes on one port, ${processors} CPUs`)
+  // SQLite has one writer, so more processes do not help.
+  const more =
+    postgres !== undefined && processors > 1
+      ? `; JETON_WORKERS=${processors} would use all ${processors} CPUs`
+      : ''
+  return ok('workers', `one process${more}`)
+}
+
+/** Each process has a pool and one connection for notifications. */
+const connectionsOf = ({ JETON_WORKERS, JETON_DATABASE_POOL }: Config): number =>
+  JETON_WORKERS * (JETON_DATABASE_POOL + 1)
+
+/** If PostgreSQL runs out of connections, some processes return 503 and others do not, which is hard to diagnose. */
+export async function checkConnections(config: Config, db: PostgresDatabase): Promise<Finding> {
+  const allowed = await db.withConnection(async (pg) => {
+    const [row] = await pg.query<{ allowed: number }>(
+      `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as allowed`,
+    )
+    return Number(row!.allowed)
+  })
+  const most = connectionsOf(config)
+  if (most <= allowed) return ok('connections', `at most ${most} of the ${allowed} connections of PostgreSQL`)
+  const pool = Math.floor(allowed / config.JETON_WORKERS) - 1
+  return failed(
+    'connections',
+    `this service can open ${most} connections, and PostgreSQL allows ${allowed}`,
+    pool >= 2
+      ? `JETON_DATABASE_POOL=${pool} or less, or raise max_connections`
+      : 'fewer JETON_WORKERS, or raise max_connections',
+  )
 }

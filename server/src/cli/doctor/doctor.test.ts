@@ -6,9 +6,9 @@ import { eachEngine } from '../../../test/engines.ts'
 import { startService } from '../../../test/service.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
-import type { Finding } from './check.ts'
-import { checkEncryption } from './check-encryption.ts'
-import { checkWorkers } from './check-workers.ts'
+import { checkEncryption } from './check-files.ts'
+import { checkWorkers } from './check-store.ts'
+import type { Finding } from './finding.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('doctor')))
@@ -27,15 +27,15 @@ async function examine(env: Record<string, string>, ...flags: string[]) {
   return { code, ok, of: (name: string) => checks.find((check) => check.name === name) }
 }
 
-test('before the first start all is well, and nothing has been made', async () => {
+test('before the first start every check passes, and nothing is created', async () => {
   const { code, ok, of } = await examine(settings())
   expect({ code, ok }).toEqual({ code: 0, ok: true })
-  expect(of('store')?.says).toContain('not there yet')
-  expect(of('operator')?.says).toContain('the first start makes one')
+  expect(of('store')?.says).toContain('does not exist yet')
+  expect(of('operator')?.says).toContain('the first start creates one')
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('migrate --plan makes nothing either, and migrate does what it said', async () => {
+test('migrate --plan creates nothing, and migrate applies what it listed', async () => {
   const env = settings()
   const planned = JSON.parse((await jeton(['migrate', '--plan', '--json'], { env })).out)
   expect(existsSync(env.JETON_DATA_DIR)).toBe(false)
@@ -45,16 +45,16 @@ test('migrate --plan makes nothing either, and migrate does what it said', async
   expect((await examine(env)).of('migrations')?.result).toBe('ok')
 })
 
-test('for people every line is a tick, or a cross with what to type', async () => {
+test('each line is a check mark, or a cross with the command that fixes it', async () => {
   mkdirSync(join(folder, 'data'), { mode: 0o755 })
   chmodSync(join(folder, 'data'), 0o755)
   const { code, out } = await jeton(['doctor'], { env: settings() })
   expect(code).toBe(78)
   expect(out).toMatch(/^✓ settings/m)
-  expect(out).toMatch(/^✗ data folder .* open to every user.*\n {2}→ chmod 700 /m)
+  expect(out).toMatch(/^✗ data folder .* accessible to every user.*\n {2}→ chmod 700 /m)
 })
 
-describe('what is wrong is found', () => {
+describe('the doctor finds', () => {
   test('a key file that others can read', async () => {
     const env = settings()
     mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
@@ -67,7 +67,7 @@ describe('what is wrong is found', () => {
     expect((await examine(env)).of('encryption')).toMatchObject({ result: 'ok' })
   })
 
-  test('a key file that holds no key', async () => {
+  test('a key file without a key', async () => {
     const env = settings()
     mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
     writeFileSync(join(env.JETON_DATA_DIR, 'encryption.key'), 'x', { mode: 0o600 })
@@ -77,7 +77,7 @@ describe('what is wrong is found', () => {
     })
   })
 
-  test('PostgreSQL without an encryption key: worth a warning, and a failure in production', () => {
+  test('PostgreSQL without an encryption key: a warning, and a failure with --production', () => {
     const env = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
     const key = Buffer.alloc(32).toString('base64')
     const check = (more: Record<string, string>, production: boolean, needed?: string[]) =>
@@ -89,7 +89,7 @@ describe('what is wrong is found', () => {
     expect(check({ JETON_ENCRYPTION_KEY: key }, true, [])).toMatchObject({ result: 'ok' })
   })
 
-  test('a wrong setting, without looking further', async () => {
+  test('an invalid setting, and runs no further checks', async () => {
     const { code, of } = await examine(settings({ JETON_TRUSTED_PROXIES: '10.0.0.0/33' }))
     expect(code).toBe(78)
     expect(of('settings')).toMatchObject({
@@ -99,16 +99,16 @@ describe('what is wrong is found', () => {
     expect(of('store')).toBeUndefined()
   })
 
-  test('a store that is none', async () => {
+  test('a file that is not a database', async () => {
     mkdirSync(join(folder, 'data'), { mode: 0o700 })
     writeFileSync(
       join(folder, 'data', 'jeton.db'),
-      'this is no database, and long enough to be told from one',
+      'this is not a database, and long enough to be recognized as such',
     )
     expect((await examine(settings())).of('store')).toMatchObject({ result: 'failed' })
   })
 
-  test('a store without an operator, with the command that makes one', async () => {
+  test('a store without an operator, and names the command that creates one', async () => {
     const env = settings()
     await jeton(['migrate'], { env })
     expect((await examine(env)).of('operator')).toMatchObject({
@@ -119,15 +119,15 @@ describe('what is wrong is found', () => {
     expect((await examine(env)).of('operator')?.result).toBe('ok')
   })
 
-  test('more workers than processors, and fewer where more would do', () => {
+  test('more processes than CPUs, and suggests more if CPUs are unused', () => {
     const onPostgres = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
     const workers = (count: string, processors: number, env: object = onPostgres) =>
       checkWorkers(readConfig({ ...env, JETON_WORKERS: count }), processors)
     expect(workers('4', 2)).toMatchObject({ result: 'warning', do: 'JETON_WORKERS=2' })
-    expect(workers('2', 2)).toMatchObject({ result: 'ok', says: '2 processes on one port, 2 processors' })
-    expect(workers('1', 8).says).toBe('one process; JETON_WORKERS=8 would use all 8 processors')
+    expect(workers('2', 2)).toMatchObject({ result: 'ok', says: '2 processes on one port, 2 CPUs' })
+    expect(workers('1', 8).says).toBe('one process; JETON_WORKERS=8 would use all 8 CPUs')
     expect(workers('1', 1).says).toBe('one process')
-    // SQLite has one writer: more processes are not what it lacks.
+    // SQLite has one writer, so more processes do not help.
     expect(workers('1', 8, {}).says).toBe('one process')
   })
 
@@ -141,7 +141,7 @@ describe('what is wrong is found', () => {
     })
   })
 
-  test('proxies that are missing or trusted too widely are worth a warning', async () => {
+  test('proxies that are missing or trusted too widely, as a warning', async () => {
     const open = await examine(
       settings({ JETON_HOST: '0.0.0.0', JETON_MANAGEMENT_ID: 'x', JETON_MANAGEMENT_TOKEN: 'y'.repeat(32) }),
     )
@@ -152,7 +152,7 @@ describe('what is wrong is found', () => {
     expect((await examine(everyone, '--production')).of('proxies')).toMatchObject({ result: 'failed' })
   })
 
-  test('a clock before this program was written', async () => {
+  test('a clock before the first release', async () => {
     const { out } = await jeton(['doctor', '--json'], { env: settings(), now: Date.UTC(1970, 0, 2) })
     expect(JSON.parse(out).checks).toContainEqual(
       expect.objectContaining({ name: 'clock', result: 'failed' }),
@@ -160,17 +160,17 @@ describe('what is wrong is found', () => {
   })
 })
 
-test('--production asks for more', async () => {
+test('--production runs more checks', async () => {
   const laptop = await examine(settings({ JETON_HOST: '0.0.0.0', JETON_LOG_LEVEL: 'debug' }), '--production')
   for (const name of ['public url', 'management', 'log level']) expect(laptop.of(name)?.result).toBe('failed')
   expect(laptop.of('engine')?.result).toBe('warning')
   const ready = await examine(settings({ JETON_PUBLIC_URL: 'https://jeton.example' }), '--production')
   expect({ code: ready.code, ok: ready.ok }).toEqual({ code: 0, ok: true })
-  // What it cannot see it names, and does not count as well.
+  // Checks that it cannot run are listed as unknown, not as passed.
   for (const name of ['backup', 'alerts']) expect(ready.of(name)?.result).toBe('unknown')
 })
 
-test('--production ticks nothing that it could not see: no store, and settings that this shell does not have', async () => {
+test('--production passes no check that it could not run: without a store, or with settings missing in this shell', async () => {
   const env = { XDG_CONFIG_HOME: folder, JETON_PORT: '0', JETON_DATA_DIR: join(folder, 'data') }
   const unseen = ['data folder', 'encryption', 'store', 'operator', 'operators', 'sample']
   const notSet = ['management', 'proxies', 'webhooks', 'log level', 'workers']
@@ -190,14 +190,14 @@ test('--production ticks nothing that it could not see: no store, and settings t
   mkdirSync(env.JETON_DATA_DIR, { mode: 0o700 })
   writeFileSync(
     join(env.JETON_DATA_DIR, 'jeton.db'),
-    'this is no database, and long enough to be told from one',
+    'this is not a database, and long enough to be recognized as such',
   )
   const broken = await examine(env, '--production')
   expect(broken.of('store')?.result).toBe('failed')
   for (const name of ['operators', 'sample']) expect(broken.of(name)?.result).toBe('unknown')
 })
 
-test('config and doctor say whose settings they read', async () => {
+test('config and doctor say that they read the settings of this shell', async () => {
   const whose = 'These are the settings of this shell.'
   const doctor = await jeton(['doctor'], { env: settings() })
   expect(doctor.out.startsWith(whose)).toBe(true)
@@ -217,12 +217,12 @@ test.each([
   ['169.254.0.0/16', 'failed'],
   ['::1', 'failed'],
   ['0.0.0.0/0', 'failed'],
-])('webhooks that may be sent to %j are %s in production', async (allow, result) => {
+])('JETON_WEBHOOK_ALLOW=%j is %s with --production', async (allow, result) => {
   const { of } = await examine(settings({ JETON_WEBHOOK_ALLOW: allow }), '--production')
   expect(of('webhooks')?.result).toBe(result)
 })
 
-test('in a terminal no line is wider than 80 columns but for what is to be typed', async () => {
+test('in a terminal no line is wider than 80 columns, except commands to type', async () => {
   const env = settings({
     JETON_HOST: '0.0.0.0',
     JETON_LOG_LEVEL: 'debug',
@@ -236,17 +236,17 @@ test('in a terminal no line is wider than 80 columns but for what is to be typed
 
 eachEngine((engine) => {
   const onPostgres = engine.name === 'PostgreSQL' ? test : () => undefined
-  onPostgres('a clock that is not that of the store is told, with the direction', async () => {
+  onPostgres('clock skew to the store is reported with its direction', async () => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder, JETON_PORT: '0' }
     const { out } = await jeton(['doctor', '--json'], { env, now: Date.now() + 60_000 })
     const clock = JSON.parse(out).checks.find((check: Finding) => check.name === 'clock')
     expect(clock).toMatchObject({
       result: 'failed',
-      says: expect.stringMatching(/s ahead of that of the store$/),
+      says: expect.stringMatching(/s ahead of the clock of the store$/),
     })
   })
 
-  onPostgres('more connections than PostgreSQL has are told before some worker goes without', async () => {
+  onPostgres('more connections than PostgreSQL allows are reported', async () => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder, JETON_PORT: '0' }
     expect((await examine(env)).of('connections')).toMatchObject({
       result: 'ok',
@@ -255,12 +255,12 @@ eachEngine((engine) => {
     const many = await examine({ ...env, JETON_WORKERS: '4', JETON_DATABASE_POOL: '200' })
     expect(many.of('connections')).toMatchObject({
       result: 'failed',
-      says: expect.stringMatching(/^this service may open 804, /),
+      says: expect.stringMatching(/^this service can open 804 connections, /),
       do: expect.stringMatching(/^JETON_DATABASE_POOL=\d+ or less/),
     })
   })
 
-  test('a service that runs is well, and its operator of the first start is not for production', async () => {
+  test('a running service passes, and the operator of the first start fails with --production', async () => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
     const service = await startService(env, { clock: systemClock })
     const running = await examine({ ...env, JETON_PORT: new URL(service.url).port })
@@ -278,7 +278,7 @@ eachEngine((engine) => {
     await service.stop()
   })
 
-  test('an operator made in the store itself works at once, and --save keeps it', async () => {
+  test('an operator created with --local works immediately, and --save saves it', async () => {
     const env = { ...(await engine.settings()), XDG_CONFIG_HOME: folder }
     const service = await startService(env, { clock: systemClock })
     const made = await jeton(

@@ -1,37 +1,34 @@
 import { type Config, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
-import { coloured, type Io, printLine } from '../io.ts'
+import { TERMINAL_COLUMNS, wrapped } from '../format.ts'
+import { asStarted, coloured, type Io, printLine } from '../io.ts'
 import { SHELL_SETTINGS } from '../show-config.ts'
 import { storeExists } from '../store.ts'
-import { TERMINAL_COLUMNS, wrapped } from '../wrapped.ts'
-import { asUnknown, type Finding, failed, unlessDefault, well } from './check.ts'
-import { checkEncryption } from './check-encryption.ts'
-import { checkDataFolder, checkProfile } from './check-files.ts'
+import { checkDataFolder, checkEncryption, checkProfile } from './check-files.ts'
 import { checkPorts } from './check-port.ts'
-import { checkProduction } from './check-production.ts'
-import { checkProxies } from './check-proxies.ts'
-import { checkStore } from './check-store.ts'
-import { checkWorkers } from './check-workers.ts'
+import { checkProduction, checkProxies } from './check-production.ts'
+import { checkStore, checkWorkers } from './check-store.ts'
+import { asUnknown, type Finding, failed, ok, unlessDefault } from './finding.ts'
 
 interface DoctorOptions {
   readonly production?: boolean
   readonly json?: boolean
 }
 
-/** Checks everything and changes nothing. True where the service can run like this. */
+/** Runs every check and changes nothing. True if none failed. */
 export async function doctor(io: Io, options: DoctorOptions): Promise<boolean> {
   const findings = await examine(io, options.production === true)
-  const ok = findings.every(({ result }) => result !== 'failed')
+  const healthy = findings.every(({ result }) => result !== 'failed')
   if (options.json) {
     printLine(
       io,
-      JSON.stringify({ ok, settings_from: 'environment of this shell', checks: findings }, null, 2),
+      JSON.stringify({ ok: healthy, settings_from: 'environment of this shell', checks: findings }, null, 2),
     )
-    return ok
+    return healthy
   }
   for (const text of wrapped(SHELL_SETTINGS, TERMINAL_COLUMNS)) printLine(io, text)
   for (const finding of findings) printLine(io, line(io, finding))
-  return ok
+  return healthy
 }
 
 async function examine(io: Io, production: boolean): Promise<Finding[]> {
@@ -58,7 +55,7 @@ function settingsOf({ env }: Io): { config?: Config; finding: Finding } {
   try {
     const config = readConfig(env)
     const given = Object.keys(env).filter((name) => name.startsWith('JETON_')).length
-    return { config, finding: well('settings', given === 0 ? 'valid (all defaults)' : `valid, ${given} set`) }
+    return { config, finding: ok('settings', given === 0 ? 'valid (all defaults)' : `valid, ${given} set`) }
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error
     return {
@@ -71,10 +68,10 @@ function settingsOf({ env }: Io): { config?: Config; finding: Finding } {
   }
 }
 
-/** `✓ data folder  `. */
+/** Width of `✓ data folder  `. */
 const MARGIN = 15
 
-/** People get lines that fit; what is to be typed is never broken. */
+/** Wraps the text for people, but never a command to type. */
 function line(io: Io, { name, result, says, do: remedy }: Finding): string {
   const mark = {
     ok: coloured(io, 'green', '✓'),
@@ -83,6 +80,7 @@ function line(io: Io, { name, result, says, do: remedy }: Finding): string {
     unknown: coloured(io, 'yellow', '?'),
   }
   const text = io.isTTY ? wrapped(says, TERMINAL_COLUMNS - MARGIN) : [says]
-  const steps = remedy?.split('\n').map((step, i) => `${i === 0 ? '  → ' : '    '}${step}`) ?? []
+  const steps =
+    remedy?.split('\n').map((step, i) => `${i === 0 ? '  → ' : '    '}${asStarted(io, step)}`) ?? []
   return [`${mark[result]} ${name.padEnd(12)} ${text.join(`\n${' '.repeat(MARGIN)}`)}`, ...steps].join('\n')
 }

@@ -1,14 +1,26 @@
-import { plain } from '../cells.ts'
-import type { ConnectionOptions } from '../connection.ts'
+import type { Command } from 'commander'
+import { TEST_EVENT } from '../../contract/event-kinds.ts'
+import { ID_PREFIX, WEBHOOK_SECRET_PREFIX } from '../../contract/ids.ts'
+import { newSigningSecret, randomBytes } from '../../platform/secrets.ts'
+import { openSession, type Session } from '../call-api.ts'
+import { addConnectionOptions, type ConnectionOptions } from '../connection.ts'
 import { EXIT, ExitWith } from '../exit.ts'
+import { exampleText, plain } from '../format.ts'
 import { coloured, type Io, printLine, remark } from '../io.ts'
-import { projectId } from '../resolve.ts'
-import { openSession, type Session } from '../session.ts'
-import { chooseSigner, type Signer } from './choose-signer.ts'
-import { EventFeed, type EventHead } from './event-feed.ts'
-import { follow } from './follow.ts'
-import { handOver, type Outcome, receiverUrl } from './local-receiver.ts'
-import { clockTime, type FollowOptions, mostOf, sinceOf, startedText } from './options.ts'
+import { PROJECT_TEXT } from '../key-pair.ts'
+import { type List, projectId, type Resource, resolveReference } from '../resolve.ts'
+import {
+  clockTime,
+  EventFeed,
+  type EventHead,
+  type FollowOptions,
+  follow,
+  maxEventsOf,
+  SINCE_TEXT,
+  sinceOf,
+  startedText,
+} from './event-feed.ts'
+import { type Outcome, postTo, receiverUrl } from './local-receiver.ts'
 
 interface ListenOptions extends ConnectionOptions, FollowOptions {
   readonly forwardTo: string
@@ -23,7 +35,7 @@ interface SignedEvent {
   readonly body: string
 }
 
-/** One event, and what came of it. */
+/** An event and the response of the receiver. */
 interface Sent {
   readonly event: EventHead
   readonly attempt: number
@@ -31,10 +43,10 @@ interface Sent {
   readonly outcome: Outcome
 }
 
-/** Brings events to a receiver on this machine, signed as they are for the real one. Not accepted by it is exit code 1. */
+/** Forwards events to a local receiver, signed like a delivery. With --events, exit code 1 if the receiver rejected one. */
 export async function listen(io: Io, options: ListenOptions): Promise<void> {
   const url = receiverUrl(options.forwardTo)
-  const most = mostOf(options)
+  const max = maxEventsOf(options)
   const since = sinceOf(io, options)
   const session = openSession(io, options)
   const project = await projectId(session)
@@ -46,37 +58,37 @@ export async function listen(io: Io, options: ListenOptions): Promise<void> {
   remark(io, `${signer.says}\n${startedText(feed, options)}`)
 
   const json = options.json === true
-  const forwarder = new Forwarder(io, { session, project, signer, url, json, hasKeys: most === undefined })
-  // A run that ends by itself leaves the keyboard alone: what was typed or pasted after it is for the shell.
-  const hearKeys = most === undefined ? live.hearKeys : undefined
-  const deaf = hearKeys?.((key) => forwarder.press(key))
+  const forwarder = new Forwarder(io, { session, project, signer, url, json, hasKeys: max === undefined })
+  // A run with --events does not read keys: what was typed or pasted after it is for the shell.
+  const onKey = max === undefined ? live.onKey : undefined
+  const stopKeys = onKey?.((key) => forwarder.press(key))
   try {
-    await follow(io, { feed, live, most, handle: (event) => forwarder.forward(event) })
+    await follow(io, { feed, live, max, handle: (event) => forwarder.forward(event) })
   } finally {
-    deaf?.()
+    stopKeys?.()
   }
-  // Someone who stops it has seen what happened; a script that counts wants to know.
-  if (most !== undefined && forwarder.refused > 0) throw new ExitWith(EXIT.refused)
+  // With Ctrl-C the user has seen the results; a script needs the exit code.
+  if (max !== undefined && forwarder.rejected > 0) throw new ExitWith(EXIT.refused)
 }
 
-interface Forwarding {
+interface ForwardTarget {
   readonly session: Session
   readonly project: string
   readonly signer: Signer
   readonly url: URL
   readonly json: boolean
-  /** Whether `r` and `d` do something. */
+  /** Whether the keys `r` and `d` work. */
   readonly hasKeys: boolean
 }
 
 class Forwarder {
   readonly #io: Io
-  readonly #to: Forwarding
+  readonly #to: ForwardTarget
   #last: Sent | undefined
-  /** How many the receiver did not accept. */
-  refused = 0
+  /** Number of events that the receiver did not accept. */
+  rejected = 0
 
-  constructor(io: Io, to: Forwarding) {
+  constructor(io: Io, to: ForwardTarget) {
     this.#io = io
     this.#to = to
   }
@@ -85,14 +97,14 @@ class Forwarder {
     if (!this.#to.signer.wants(event)) return false
     const signed = await this.#sign(event)
     const headers = { ...signed.headers, 'x-jeton-attempt': String(attempt) }
-    const outcome = await handOver(this.#to.url, { headers, body: signed.body })
+    const outcome = await postTo(this.#to.url, { headers, body: signed.body })
     this.#last = { event, attempt, signed: { headers, body: signed.body }, outcome }
-    if (!isAccepted(outcome)) this.refused++
+    if (!isAccepted(outcome)) this.rejected++
     this.#print(this.#last)
     return true
   }
 
-  /** `r` sends the last one again, `d` shows it whole. */
+  /** `r` resends the last event, `d` prints it. */
   press(key: string): void {
     if (!this.#last) return
     if (key === 'd') printDetails(this.#io, this.#last)
@@ -102,11 +114,11 @@ class Forwarder {
       )
   }
 
-  /** By the server, at the time of sending: the secret never comes here. */
+  /** Signed by the server at the time of sending, so that the secret stays there. */
   async #sign({ id }: EventHead): Promise<SignedEvent> {
     const { session, project, signer } = this.#to
     const path = `/management/v1/projects/${project}/events/${id}/signed`
-    return (await session.call({ method: 'POST', path, body: signer.asked })).json as SignedEvent
+    return (await session.call({ method: 'POST', path, body: signer.body })).json as SignedEvent
   }
 
   #print(sent: Sent): void {
@@ -118,12 +130,12 @@ class Forwarder {
 
 const isAccepted = ({ status }: Outcome): boolean => status !== null && status >= 200 && status < 300
 
-const SAID_SHOWN = 60
+const MAX_EXCERPT = 60
 
-/** The beginning of what the receiver said, in one line. */
+/** The start of the response, on one line. */
 const excerpt = (said: string): string => {
   const line = plain(said).trim()
-  return line.length > SAID_SHOWN ? `${line.slice(0, SAID_SHOWN)}…` : line
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line
 }
 
 function lineForPeople(io: Io, { event, outcome, attempt }: Sent, hasKeys: boolean): string {
@@ -162,4 +174,103 @@ function printDetails(io: Io, { signed, outcome }: Sent): void {
     `  → ${outcome.status ?? '–'}  ${plain(outcome.said)}`,
   ]
   for (const line of lines) printLine(io, line.trimEnd())
+}
+
+/** The destination that the local receiver stands in for. */
+export interface Signer {
+  /** A sentence for the user. */
+  readonly says: string
+  /** Body of the request to sign. */
+  readonly body: Readonly<Record<string, string>>
+  /** Whether the destination would receive the event. */
+  wants(event: EventHead): boolean
+}
+
+interface SignerChoice {
+  readonly projectId: string
+  /** The value of `--as`. */
+  readonly as?: string | undefined
+  readonly secret?: string | undefined
+  readonly targetUrl: string
+}
+
+/** The given destination, or the newest active webhook, or any destination, or a secret for this run. */
+export async function chooseSigner(session: Session, choosing: SignerChoice): Promise<Signer> {
+  if (choosing.secret !== undefined)
+    return withSecret(choosing, choosing.secret, 'Signing with the given secret.')
+  if (choosing.as !== undefined) return signerOf(await named(session, choosing.projectId, choosing.as))
+  const found = await firstDestination(session, choosing.projectId)
+  if (found) return signerOf(found)
+  const secret = newSigningSecret(randomBytes, WEBHOOK_SECRET_PREFIX)
+  return withSecret(
+    choosing,
+    secret,
+    `There is no webhook yet. Signing with a new secret: ${secret} (reuse it with --secret).`,
+  )
+}
+
+const withSecret = ({ targetUrl }: SignerChoice, secret: string, says: string): Signer => ({
+  says,
+  body: { secret, target_url: targetUrl },
+  wants: ({ kind }) => kind !== TEST_EVENT,
+})
+
+function signerOf(destination: Resource): Signer {
+  const id = String(destination.id)
+  const name = destination.name ?? destination.description
+  const shown = name ? `${id} ${JSON.stringify(plain(String(name)))}` : id
+  const headers = Object.keys((destination.headers as object | undefined) ?? {})
+  const without = headers.length > 0 ? ` Its custom headers (${headers.join(', ')}) are not sent.` : ''
+  const events = destination.events as readonly string[]
+  return {
+    says: `Signing with the secret of ${shown} (choose with --as).${without}`,
+    body: { destination: id },
+    // A test event belongs to one destination.
+    wants: ({ kind, entity_id, campaign_id }) =>
+      kind === TEST_EVENT
+        ? entity_id === id
+        : events.includes(kind) && (destination.campaign_id ?? campaign_id) === campaign_id,
+  }
+}
+
+async function named(session: Session, projectId: string, typed: string): Promise<Resource> {
+  const noun = typed.startsWith(ID_PREFIX.webhook) ? 'webhook' : 'distribution'
+  const id = await resolveReference(session, { noun, typed, projectId })
+  const path = `/management/v1/projects/${projectId}/${noun}s/${encodeURIComponent(id)}`
+  return (await session.call({ method: 'GET', path })).json as Resource
+}
+
+async function firstDestination(session: Session, projectId: string): Promise<Resource | undefined> {
+  for (const noun of ['webhooks', 'distributions']) {
+    const path = `/management/v1/projects/${projectId}/${noun}`
+    const { data } = (await session.call({ method: 'GET', path, query: { limit: '100' } })).json as List
+    const chosen = data.find(({ active }) => active) ?? data[0]
+    if (chosen) return chosen
+  }
+  return undefined
+}
+
+export function addListen(program: Command, io: Io): void {
+  const command = program
+    .command('listen')
+    .summary('forward events to a receiver on this machine')
+    .description(
+      'Forwards each event of the project to a URL on this machine, signed by the server with the secret of your webhook. It reads the event log, so nothing is missed while this machine sleeps or the server is down. Forwarded events are not recorded as deliveries.',
+    )
+    .requiredOption('--forward-to <url>', 'URL of the receiver: localhost:3000/hook. Required.')
+    .option('--as <destination>', 'stand in for this webhook or distribution (default: the newest)')
+    .option('--secret <secret>', 'sign with this secret instead: whsec_…')
+    .option('--since <when>', SINCE_TEXT)
+    .option('--events <number>', 'exit after N events; exit code 1 if any was rejected')
+    .option('--project <project>', PROJECT_TEXT)
+    .addHelpText(
+      'after',
+      exampleText([
+        'jeton listen --forward-to localhost:3000/hook',
+        'jeton listen --forward-to localhost:3000/hook --as wh_… --since 1h',
+        'jeton listen --forward-to localhost:3000/hook --since 1m --events 1   # in a script',
+      ]),
+    )
+  addConnectionOptions(command).optionsGroup('Output').option('--json', 'one line of JSON per event')
+  command.action((options) => listen(io, options))
 }

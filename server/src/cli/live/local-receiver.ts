@@ -1,32 +1,34 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { wrongUsage } from '../exit.ts'
 
-/** What came of handing a request to a receiver on this machine. */
+/** The result of a request to a local receiver. */
 export interface Outcome {
   readonly durationMs: number
-  /** Null where there was no answer. */
+  /** Null without a response. */
   readonly status: number | null
-  /** What it answered, or why it did not. */
+  /** The response body, or why there is none. */
   readonly said: string
 }
 
-/** As long as a delivery waits for its answer. */
+/** The same deadline as a delivery. */
 const TIMEOUT_MS = 10_000
 
-/** `localhost:3000/hook` is how people type it. */
+/** Parses a URL; the scheme is optional, as in `localhost:3000/hook`. */
 export function receiverUrl(typed: string): URL {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw wrongUsage(`--forward-to: ${JSON.stringify(typed)} is not an address such as localhost:3000/hook.`)
+    throw wrongUsage(`--forward-to: ${JSON.stringify(typed)} is not a URL such as localhost:3000/hook.`)
   return url
 }
 
 const LOOPBACK = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\])$/
 
-/** Not by fetch, which refuses ports that developers use and adds headers that no delivery has. */
-export function handOver(
+/** Sends a POST without fetch, which blocks some ports that developers use and adds headers that no delivery has. */
+export function postTo(
   url: URL,
   { headers, body }: { headers: Readonly<Record<string, string>>; body: string },
 ): Promise<Outcome> {
@@ -34,14 +36,14 @@ export function handOver(
   const took = () => Math.round(performance.now() - started)
   const bytes = Buffer.from(body)
   return new Promise((resolve) => {
-    const failed = (error: Error) => resolve({ durationMs: took(), status: null, said: reasonOf(error) })
+    const failed = (error: Error) => resolve({ durationMs: took(), status: null, said: reasonOf(error, url) })
     const options = {
       method: 'POST',
       headers: { ...headers, 'content-length': bytes.length },
       agent: false as const,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }
-    // On this machine nobody is in between, and certificates are self-signed.
+    // On loopback nobody can intercept the connection, and certificates are self-signed.
     const trusting = { ...options, rejectUnauthorized: !LOOPBACK.test(url.hostname) }
     const sent = url.protocol === 'https:' ? httpsRequest(url, trusting) : httpRequest(url, options)
     sent.once('error', failed)
@@ -55,25 +57,55 @@ export function handOver(
   })
 }
 
-/** More than a delivery keeps on record is not read. */
-const SAID_MOST = 16_384
+/** Reads no more of the response than a delivery records. */
+const MAX_BODY = 16_384
 
 async function beginningOf(response: IncomingMessage): Promise<string> {
   let said = ''
   for await (const chunk of response.setEncoding('utf8')) {
     said += chunk
-    if (said.length >= SAID_MOST) break
+    if (said.length >= MAX_BODY) break
   }
-  return said.slice(0, SAID_MOST)
+  return said.slice(0, MAX_BODY)
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
   ENOTFOUND: 'no such host',
-  ECONNRESET: 'the connection was cut',
+  ECONNRESET: 'the connection was closed',
   ABORT_ERR: `no answer within ${TIMEOUT_MS / 1000} s`,
 }
 
-function reasonOf(error: Error & { code?: string }): string {
+function reasonOf(error: Error & { code?: string }, { host }: URL): string {
+  if (error.code === 'ECONNREFUSED') return `connection refused: nothing is listening on ${host}`
   return REASONS[error.code ?? ''] ?? error.message
+}
+
+export interface Arrival {
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  /** By `performance.now()`. */
+  readonly at: number
+}
+
+/** A webhook receiver on this machine. It returns 500 while it is down, otherwise 204. */
+export interface Receiver {
+  readonly url: string
+  readonly arrivals: readonly Arrival[]
+  isDown: boolean
+  close(): Promise<unknown>
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const arrivals: Arrival[] = []
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+    arrivals.push({ headers, body, at: performance.now() })
+    response.writeHead(receiver.isDown ? 500 : 204).end(receiver.isDown ? 'down' : undefined)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  const close = () => new Promise((resolve) => server.close(resolve).closeAllConnections())
+  const receiver: Receiver = { url, arrivals, isDown: false, close }
+  return receiver
 }

@@ -1,129 +1,100 @@
 import { withoutCredentials } from '../../contract/ids.ts'
-import { plain } from '../cells.ts'
-import { curlLine } from '../curl.ts'
-import { coloured, type Io, printLine } from '../io.ts'
-import { mark } from '../print-ladder.ts'
-import { TERMINAL_COLUMNS as WIDTH, wrapped } from '../wrapped.ts'
-import { shownMs } from './promised.ts'
-import type { Seen, Step } from './step.ts'
-import type { Exchange } from './wire.ts'
+import { curlLine } from '../call-api.ts'
+import { plain, TERMINAL_COLUMNS as WIDTH, wrapped } from '../format.ts'
+import { asStarted, coloured, type Io, printLine } from '../io.ts'
+import { mark } from '../print.ts'
+import { type Exchange, type Found, type Step, shownMs } from './tour-project.ts'
 
-/** A step that was tried, or not. */
-export interface Tried {
+export interface StepResult {
   readonly step: Step
-  readonly held: boolean
-  readonly seen: Seen
+  /** Undefined if the guarantee does not hold. */
+  readonly found?: Found | undefined
+  readonly failure?: string | undefined
   readonly ms: number
   readonly exchanges: readonly Exchange[]
 }
 
 export interface Report {
   begin(title: string): void
-  /** Before it is tried: whoever watches sees what takes long. */
+  /** Called before the step runs, so that a slow step is visible. */
   beginStep(number: number, step: Step): void
-  heard(exchange: Exchange): void
-  endStep(tried: Tried): void
+  exchange(exchange: Exchange): void
+  endStep(result: StepResult): void
   end(lines: readonly string[]): void
 }
 
 const NAME = 20
 const RESULT = 29
-const indent = (columns: number, text: string): string =>
+/** Columns before the result: number, name, mark. */
+const MARGIN = 5 + NAME + 3
+
+const indented = (columns: number, text: string): string =>
   wrapped(text, WIDTH - columns)
     .map((line) => (' '.repeat(columns) + line).trimEnd())
     .join('\n')
 
-const head = (number: number, { name }: Step): string =>
-  `${String(number).padStart(3)}  ${name.padEnd(NAME)} `
-
-/** One line for each step, two where it does not fit. */
-function outcome(io: Io, { held, seen: { result, proof, more = [] } }: Tried): string[] {
-  const first = `${mark(io, held)} ${result.padEnd(RESULT)} ${proof}`.trimEnd()
-  return [first, ...more.map((line) => coloured(io, 'dim', indent(5, line)))]
+/** The first line continues the line of the step; further lines are indented. */
+function resultLines(io: Io, { found, failure = '' }: StepResult): string[] {
+  if (found) {
+    const notes = (found.more ?? []).map((line) => coloured(io, 'dim', indented(5, asStarted(io, line))))
+    return [`${mark(io, true)} ${found.result.padEnd(RESULT)} ${found.proof}`, ...notes]
+  }
+  const [first = '', ...rest] = wrapped(failure, WIDTH - MARGIN)
+  return [`${mark(io, false)} ${first}`, ...rest.map((line) => ' '.repeat(MARGIN) + line)]
 }
 
-const failure = (io: Io, { seen: { result } }: Tried): string[] => {
-  const [first = '', ...rest] = wrapped(result, WIDTH - 5 - NAME - 3)
-  return [`${mark(io, false)} ${first}`, ...rest.map((line) => ' '.repeat(5 + NAME + 3) + line)]
-}
-
-/** For people: a line for each step as it ends. */
-export function briefReport(io: Io): Report {
-  let begun = ''
+/** Nothing with --json; one line per step; with --verbose also the guarantee and every request. */
+export function createReport(io: Io, { json, verbose }: { json?: boolean; verbose?: boolean }): Report {
+  const print = (text: string) => printLine(io, text)
+  const none = () => undefined
+  if (json) return { begin: none, beginStep: none, exchange: none, endStep: none, end: none }
+  let head = ''
   return {
-    begin: (title) => printLine(io, `\n${title}\n`),
+    begin: (title) => print(`\n  ${title}\n`),
     beginStep(number, step) {
-      begun = head(number, step)
-      if (io.isTTY) io.stdout.write(begun)
+      head = `${String(number).padStart(3)}  ${step.name.padEnd(NAME)} `
+      if (verbose) {
+        print(`\n${head.trimEnd()}`)
+        for (const line of [step.proves, `By hand: ${step.byHand}`]) print(indented(5, asStarted(io, line)))
+      } else if (io.isTTY) io.stdout.write(head)
     },
-    heard: () => undefined,
-    endStep(tried) {
-      const [first, ...rest] = tried.held ? outcome(io, tried) : failure(io, tried)
-      printLine(io, (io.isTTY ? '' : begun) + first)
-      for (const line of rest) printLine(io, line)
+    exchange: (exchange) => verbose && exchangeLines(exchange).forEach(print),
+    endStep(result) {
+      const [first = '', ...rest] = resultLines(io, result)
+      if (verbose) for (const line of ['', first, ...rest]) print(line && `     ${line.trimStart()}`)
+      else for (const line of [(io.isTTY ? '' : head) + first, ...rest]) print(line)
     },
-    end: (lines) => printLine(io, `\n${lines.map((line) => indent(2, line)).join('\n')}\n`),
+    end: (lines) => print(`\n${lines.map((line) => indented(2, asStarted(io, line))).join('\n')}\n`),
   }
 }
 
-/** For people who want to do the same by hand: what a step proves, every request as it can be typed, every answer. */
-export function verboseReport(io: Io): Report {
-  const brief = briefReport(io)
-  return {
-    ...brief,
-    beginStep(number, step) {
-      printLine(io, `\n${head(number, step).trimEnd()}`)
-      printLine(io, indent(5, step.proves))
-      printLine(io, indent(5, `By hand: ${step.byHand}`))
-    },
-    heard(exchange) {
-      for (const line of exchangeLines(exchange)) printLine(io, line)
-    },
-    endStep(tried) {
-      printLine(io, '')
-      for (const line of tried.held ? outcome(io, tried) : failure(io, tried))
-        printLine(io, `     ${line.trimStart()}`)
-    },
-  }
-}
+/** Lists of events are long, and their end proves nothing. */
+const MAX_BODY = 750
 
-/** Lists of events are long, and no proof lies in their end. */
-const ANSWER_MOST = 750
-
+/** A request as curl and its response, cut into lines since JSON has no spaces to wrap at. */
 function exchangeLines({ url, request, answer, times }: Exchange): string[] {
-  const typed = withoutCredentials(curlLine(url, request)).split('\n')
-  const asked = times > 1 ? `   asked ${times} times` : ''
   const text = plain(withoutCredentials(answer.text))
-  const left = text.length - ANSWER_MOST
-  const shown = left > 0 ? [...cut(text.slice(0, ANSWER_MOST)), `… and ${left} characters more`] : cut(text)
-  const lines = ['', ...typed, `→ ${answer.status}   ${shownMs(answer.ms)}${asked}`, ...shown]
-  return lines.map((line) => (line ? `     ${line}` : ''))
+  const rest = text.length - MAX_BODY
+  const lines = [
+    ...withoutCredentials(curlLine(url, request)).split('\n'),
+    `→ ${answer.response.status}   ${shownMs(answer.ms)}${times > 1 ? `   after ${times} requests` : ''}`,
+    ...(text.slice(0, MAX_BODY).match(/.{1,75}/gu) ?? []),
+    ...(rest > 0 ? [`… and ${rest} more characters`] : []),
+  ]
+  return ['', ...lines.map((line) => `     ${line}`)]
 }
 
-/** Answers are one long word. */
-const cut = (text: string): string[] => text.match(/.{1,75}/gu) ?? []
-
-/** For programs the whole is one document, at the end. */
-export const silentReport: Report = {
-  begin: () => undefined,
-  beginStep: () => undefined,
-  heard: () => undefined,
-  endStep: () => undefined,
-  end: () => undefined,
-}
-
-export const triedJson = ({ step, held, seen, ms, exchanges }: Tried) => ({
+/** Programs rely on these names. */
+export const resultJson = ({ step, found, failure, ms, exchanges }: StepResult) => ({
   name: step.name,
   proves: step.proves,
-  as_promised: held,
-  result: seen.result,
-  proof: seen.proof,
-  ...(seen.more && { more: seen.more }),
+  as_promised: found !== undefined,
+  ...(found ?? { result: failure, proof: '' }),
   duration_ms: Math.round(ms),
   requests: exchanges.map(({ request, answer, times }) => ({
     method: request.method,
     path: request.path,
-    status: answer.status,
+    status: answer.response.status,
     request_id: answer.requestId,
     duration_ms: Math.round(answer.ms * 10) / 10,
     ...(times > 1 && { times }),

@@ -1,18 +1,14 @@
-import { type ConnectionOptions, plainUrl } from '../connection.ts'
+import type { Command } from 'commander'
+import { openSession, refused } from '../call-api.ts'
+import { addConnectionOptions, type ConnectionOptions, plainUrl } from '../connection.ts'
 import { CommandFailure, EXIT, ExitWith } from '../exit.ts'
-import { type Io, type Live, printLine, remark } from '../io.ts'
-import { openSession, type Session } from '../session.ts'
-import { DELIVERY_STEPS } from './delivery-steps.ts'
-import { isOnThisMachine } from './destination.ts'
-import { KEY_STEPS } from './key-steps.ts'
-import { NotAsPromised } from './promised.ts'
-import { startTourReceiver } from './receiver.ts'
-import { REDEMPTION_STEPS } from './redemption-steps.ts'
-import { briefReport, type Report, silentReport, type Tried, triedJson, verboseReport } from './report.ts'
-import { type Destination, Stage } from './stage.ts'
-import type { Seen, Step } from './step.ts'
-import { TOKEN_STEPS } from './token-steps.ts'
-import { type Exchange, Wire } from './wire.ts'
+import { exampleText } from '../format.ts'
+import { type Io, printLine, remark } from '../io.ts'
+import { startReceiver } from '../live/local-receiver.ts'
+import { eventSteps } from './event-steps.ts'
+import { createReport, type Report, resultJson, type StepResult } from './report.ts'
+import { tokenSteps } from './token-steps.ts'
+import { type Exchange, type Found, GuaranteeBroken, type Step, TourProject } from './tour-project.ts'
 
 interface TourOptions extends ConnectionOptions {
   readonly apiUrl?: string
@@ -20,158 +16,158 @@ interface TourOptions extends ConnectionOptions {
   readonly json?: boolean
 }
 
-const STEPS: readonly Step[] = [...TOKEN_STEPS, ...KEY_STEPS, ...REDEMPTION_STEPS, ...DELIVERY_STEPS]
-
-/** Shows what is promised, on a project of its own that it deletes afterwards. Anything else than promised is exit code 1. */
-export async function tour(io: Io, options: TourOptions): Promise<void> {
-  const session = openSession(io, options)
-  const live = io.goLive()
-  const report = reportFor(io, options)
-  const guide = new Guide({ session, live, report, apiUrl: apiUrlOf(session, options) })
-  const started = performance.now()
-  const done = await guide.goRound()
-  const took = performance.now() - started
-  if (options.json) printLine(io, JSON.stringify(jsonOf(session, done, took), null, 2))
-  report.end(lastLines(done, took, options))
-  if (done.leftOver) remark(io, done.leftOver)
-  if (!isWell(done)) throw new ExitWith(EXIT.refused)
+export function addTour(program: Command, io: Io): void {
+  const command = program
+    .command('tour')
+    .summary('check every guarantee, in about a second')
+    .description(
+      'Checks each guarantee against the server, in a temporary project that it deletes afterwards. Exit code 1 if one does not hold.',
+    )
+    .option('--verbose', 'print each guarantee, every request as curl, every response')
+    .option('--json', 'JSON output')
+    .addHelpText(
+      'after',
+      exampleText(['jeton tour', 'jeton tour --verbose | less', 'jeton tour --json | jq .as_promised']),
+    )
+  addConnectionOptions(command).option(
+    '--api-url <url>',
+    'URL for API clients, if JETON_MANAGEMENT_PORT is set',
+  )
+  command.action((options) => tour(io, options))
 }
 
-/** Where API clients call: as told, as kept by the first start, else where the operators do. */
-function apiUrlOf({ connection }: Session, { apiUrl }: TourOptions): string {
-  return apiUrl ? plainUrl(apiUrl) : connection.apiUrl
-}
-
-function reportFor(io: Io, { json, verbose }: TourOptions): Report {
-  if (json) return silentReport
-  return verbose ? verboseReport(io) : briefReport(io)
-}
-
-interface Done {
-  readonly tried: readonly Tried[]
-  readonly project: string
-  readonly way: Destination['way'] | undefined
-  /** What to do where the project could not be deleted. */
-  readonly leftOver: string | undefined
-}
-
-const heldOf = ({ tried }: Done): number => tried.filter(({ held }) => held).length
-const isWell = (done: Done): boolean => heldOf(done) === STEPS.length && !done.leftOver
-
-interface Going {
-  readonly session: Session
-  readonly live: Live
-  readonly report: Report
-  readonly apiUrl: string
-}
-
-class Guide {
-  readonly #going: Going
-  readonly #wire: Wire
-  #exchanges: Exchange[] = []
-
-  constructor(going: Going) {
-    this.#going = going
-    const { session, live, report, apiUrl } = going
-    const heard = (exchange: Exchange) => {
-      this.#exchanges.push(exchange)
-      report.heard(exchange)
-    }
-    this.#wire = new Wire({ connection: session.connection, apiUrl, live, heard })
-  }
-
-  async goRound(): Promise<Done> {
-    const { session, live, report } = this.#going
-    const { url } = session.connection
-    const name = `Tour ${new Date().toISOString().slice(0, 19).replace('T', ' ')} ${process.pid}`
-    report.begin(`  Jeton tour of ${url}, in a project of its own`)
-    const { body } = await this.#wire.first({
-      method: 'POST',
-      path: '/management/v1/projects',
-      body: { name },
-    })
-    const project = { id: String(body.id), name }
-    const receiver = await startTourReceiver()
-    const isServerHere = isOnThisMachine(url)
-    const stage = new Stage({ isServerHere, wire: this.#wire, live, receiver, project })
-    const tried = await this.#tryAll(stage)
-    await receiver.close()
-    const { destination } = stage
-    const way = destination && 'way' in destination ? destination.way : undefined
-    return { tried, project: name, way, leftOver: await this.#delete(project) }
-  }
-
-  async #tryAll(stage: Stage): Promise<Tried[]> {
-    const tried: Tried[] = []
-    let lost = false
-    for (const [index, step] of STEPS.entries()) {
-      if (lost || stage.live.stopped.aborted) break
-      this.#going.report.beginStep(index + 1, step)
-      const one = await this.#tryOne(stage, step)
-      lost = one.lost
-      if (one.held || !stage.live.stopped.aborted) tried.push(one)
-      this.#going.report.endStep(one)
-    }
-    return tried
-  }
-
-  async #tryOne(stage: Stage, step: Step): Promise<Tried & { lost: boolean }> {
-    this.#exchanges = []
+async function tour(io: Io, options: TourOptions): Promise<void> {
+  const { connection } = openSession(io, options)
+  const report = createReport(io, options)
+  const exchanges: Exchange[] = []
+  const receiver = await startReceiver()
+  const project = new TourProject({
+    connection,
+    apiUrl: options.apiUrl ? plainUrl(options.apiUrl) : connection.apiUrl,
+    live: io.goLive(),
+    receiver,
+    onExchange(exchange) {
+      exchanges.push(exchange)
+      report.exchange(exchange)
+    },
+  })
+  try {
     const started = performance.now()
-    const done = (held: boolean, seen: Seen, lost = false) => ({
-      ...{ step, held, seen, lost },
+    report.begin(`Jeton tour of ${connection.url} in a temporary project`)
+    const name = await createProject(project)
+    const steps = [...tokenSteps(project), ...eventSteps(project)]
+    const results = await runSteps(steps, { project, report, exchanges })
+    const error = await project.delete(name)
+    const summary = {
+      name,
+      error,
+      results,
+      of: steps.length,
       ms: performance.now() - started,
-      exchanges: this.#exchanges,
-    })
-    try {
-      return done(true, await step.run(stage))
-    } catch (error) {
-      if (stage.live.stopped.aborted) return done(false, { result: 'stopped', proof: '' }, true)
-      if (error instanceof NotAsPromised) return done(false, { result: error.message, proof: '' })
-      if (!(error instanceof CommandFailure)) throw error
-      // The server is gone: what comes would only say the same.
-      return done(false, { result: error.message.split('\n', 1)[0]!, proof: '' }, true)
+      via: project.via,
     }
-  }
-
-  /** Also after a failure, and after Ctrl-C; the sentence to say where it could not be done. */
-  async #delete({ id, name }: { id: string; name: string }): Promise<string | undefined> {
-    const why = await this.#wire
-      .last({ method: 'DELETE', path: `/management/v1/projects/${id}`, body: { name } })
-      .then(
-        ({ status }) => (status < 400 ? undefined : `answered ${status}`),
-        (error: Error) => error.message.split('\n', 1)[0],
-      )
-    return why && `Its project could not be deleted: ${why}\nLater: jeton project delete '${name}'`
+    if (options.json) printLine(io, JSON.stringify(summaryJson(connection.url, summary), null, 2))
+    report.end(lastLines(summary, options))
+    if (error)
+      remark(io, `The project was not deleted: ${error}\nDelete it later: jeton project delete '${name}'`)
+    if (heldIn(summary) < steps.length || error) throw new ExitWith(EXIT.refused)
+  } finally {
+    await receiver.close()
   }
 }
 
-function lastLines(done: Done, took: number, { verbose }: TourOptions): string[] {
-  const held = heldOf(done)
-  const untried = STEPS.length - done.tried.length
-  const rest = untried > 0 ? `, ${untried} not tried` : ''
-  const gone = done.leftOver ? '' : ' The project is deleted.'
-  const lines = [`${held} of ${STEPS.length} as promised${rest}, in ${(took / 1000).toFixed(1)} s.${gone}`]
-  if (done.way === 'brought')
+/** Returns the name of the project. A failure is reported as by any other command. */
+async function createProject(project: TourProject): Promise<string> {
+  const name = `Tour ${new Date().toISOString().slice(0, 19).replace('T', ' ')} ${process.pid}`
+  const request = { method: 'POST', path: '/management/v1/projects', body: { name } }
+  const { response, text, body } = await project.send(request)
+  if (!response.ok) throw refused(response, text, project.parts.connection)
+  project.id = String(body.id)
+  return name
+}
+
+interface Running {
+  readonly project: TourProject
+  readonly report: Report
+  /** Filled by the project; each step takes its own. */
+  readonly exchanges: Exchange[]
+}
+
+/** Runs the steps until the end, or until the server is unreachable or Ctrl-C is pressed. */
+async function runSteps(
+  steps: readonly Step[],
+  { project, report, exchanges }: Running,
+): Promise<StepResult[]> {
+  const { stopped } = project.parts.live
+  const results: StepResult[] = []
+  exchanges.length = 0
+  for (const [index, step] of steps.entries()) {
+    report.beginStep(index + 1, step)
+    const started = performance.now()
+    const { found, failure, isLast } = await runStep(step, stopped)
+    const ms = performance.now() - started
+    const result = { step, found, failure, ms, exchanges: exchanges.splice(0) }
+    if (found || !stopped.aborted) results.push(result)
+    report.endStep(result)
+    if (isLast || stopped.aborted) break
+  }
+  return results
+}
+
+async function runStep(
+  step: Step,
+  stopped: AbortSignal,
+): Promise<{ found?: Found; failure?: string; isLast?: boolean }> {
+  try {
+    return { found: await step.run() }
+  } catch (error) {
+    const failure = (error as Error).message.split('\n', 1)[0]!
+    if (stopped.aborted) return { failure: 'stopped' }
+    if (error instanceof GuaranteeBroken) return { failure }
+    // The server is unreachable, so the next steps would fail as well.
+    if (error instanceof CommandFailure) return { failure, isLast: true }
+    throw error
+  }
+}
+
+interface Summary {
+  readonly name: string
+  /** Why the project was not deleted. */
+  readonly error: string | undefined
+  readonly results: readonly StepResult[]
+  readonly of: number
+  readonly ms: number
+  readonly via: TourProject['via']
+}
+
+const heldIn = ({ results }: Summary): number => results.filter(({ found }) => found).length
+
+function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
+  const { error, results, of, ms, via } = summary
+  const skipped = results.length < of ? `, ${of - results.length} not run` : ''
+  const deleted = error ? '' : ' The project is deleted.'
+  const lines = [
+    `${heldIn(summary)} of ${of} guarantees hold${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+  ]
+  if (via === 'forwarded')
     lines.push(
       '',
-      'The event was brought here as `jeton listen` does it: this server sends to public addresses only.',
-      'To see it sent: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
+      'The event was forwarded as by `jeton listen`, since this server sends only to public addresses.',
+      'To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
     )
-  if (done.way === 'sent') lines.push('', 'The event was sent here: JETON_WEBHOOK_ALLOW lists this machine.')
-  if (!verbose) lines.push('', 'What each line proves, with every request:', 'npx jeton tour --verbose')
+  if (via === 'sent') lines.push('', 'The server sent the event: JETON_WEBHOOK_ALLOW includes this machine.')
+  if (!verbose) lines.push('', 'Details of each step, with every request:', 'jeton tour --verbose')
   return lines
 }
 
-function jsonOf({ connection }: Session, done: Done, took: number) {
-  return {
-    as_promised: heldOf(done),
-    of: STEPS.length,
-    duration_ms: Math.round(took),
-    url: connection.url,
-    project: done.project,
-    project_deleted: !done.leftOver,
-    events: done.way ?? null,
-    steps: done.tried.map(triedJson),
-  }
-}
+/** Programs rely on these names and values. */
+const summaryJson = (url: string, summary: Summary) => ({
+  as_promised: heldIn(summary),
+  of: summary.of,
+  duration_ms: Math.round(summary.ms),
+  url,
+  project: summary.name,
+  project_deleted: !summary.error,
+  events: summary.via === 'forwarded' ? 'brought' : (summary.via ?? null),
+  steps: summary.results.map(resultJson),
+})

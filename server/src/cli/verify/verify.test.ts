@@ -54,7 +54,7 @@ async function reasonOf(
   return { reason, last: steps.at(-1).says, remedy }
 }
 
-describe('a signature that fits', () => {
+describe('a signature that matches', () => {
   test.each([
     ['as it was sent', http(headersOf())],
     [
@@ -83,35 +83,35 @@ describe('a signature that fits', () => {
       'with an unknown version beside it',
       http(headersOf({ 'webhook-signature': `v1a,${'A'.repeat(86)}== ${signed()}` })),
     ],
-  ])('is found to fit %s', async (_, input) => {
+  ])('is accepted %s', async (_, input) => {
     const { code, out, err } = await verify(input)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^The signature fits\.\n/)
+    expect(out).toMatch(/^The signature matches\.\n/)
     expect(out).not.toMatch(/✗|before the last rotation/)
   })
 
-  test('with the secret before the rotation fits, and is said to end', async () => {
+  test('of the secret before the rotation is accepted, with a note that it ends', async () => {
     const headers = headersOf({
       'webhook-signature': `${signed(OTHER)} ${signed(SECRET)}`,
       'x-voucherify-signature': platform(OTHER),
     })
     const { code, out } = await verify(http(headers))
     expect(code).toBe(0)
-    expect(out).toContain('signature 2 of 2 fits: this is the secret before the last rotation')
+    expect(out).toContain('signature 2 of 2 matches: this is the secret before the last rotation')
   })
 
-  test('with one of two secrets fits', async () => {
+  test('is accepted if one of two secrets matches', async () => {
     const headers = headersOf({ 'webhook-signature': signed(OTHER) })
     expect((await verify(http(headers), '--secret', OTHER)).code).toBe(0)
   })
 
-  test('of the platform alone fits, and is said to cover no time', async () => {
+  test('of the platform alone is accepted, with a note that it covers no timestamp', async () => {
     const { code, out } = await verify(http({ 'x-voucherify-signature': platform() }))
     expect(code).toBe(0)
-    expect(out).toContain('covers no time')
+    expect(out).toContain('covers no timestamp')
   })
 
-  test('comes from flags and a file as well', async () => {
+  test('is also read from flags and a file', async () => {
     const folder = newFolder('verify')
     const file = join(folder, 'body.json')
     writeFileSync(file, BODY)
@@ -122,7 +122,7 @@ describe('a signature that fits', () => {
   })
 })
 
-describe('a signature that does not fit, by its reason', () => {
+describe('a signature that does not match, by its reason', () => {
   const parsed = JSON.parse(BODY)
   const { id, ...rest } = parsed
   const cases: [string, string, string, string][] = [
@@ -143,29 +143,34 @@ describe('a signature that does not fit, by its reason', () => {
     ],
     [
       'malformed_header',
-      'not of the form v1,<base64>',
+      'not in the format v1,<base64>',
       http(headersOf({ 'webhook-signature': signed().slice(3) })),
       '',
     ],
     [
       'malformed_header',
-      'not of the form v1,<base64>',
+      'not in the format v1,<base64>',
       http(headersOf({ 'webhook-signature': signed().slice(0, -5) })),
       '',
     ],
     [
       'malformed_header',
-      'has version v1a; this checks v1',
+      'has version v1a; expected v1',
       http(headersOf({ 'webhook-signature': `v1a,${'A'.repeat(86)}==` })),
       '',
     ],
     [
       'malformed_header',
-      'as x-voucherify-signature does',
+      'like x-voucherify-signature',
       http(headersOf({ 'webhook-signature': platform() })),
       '',
     ],
-    ['malformed_header', 'belongs into webhook-signature', http({ 'x-voucherify-signature': signed() }), ''],
+    [
+      'malformed_header',
+      'has the value of webhook-signature',
+      http({ 'x-voucherify-signature': signed() }),
+      '',
+    ],
     [
       'wrong_secret',
       'another secret',
@@ -182,7 +187,7 @@ describe('a signature that does not fit, by its reason', () => {
       'wrong_secret',
       'x-voucherify-signature was made',
       http({ 'x-voucherify-signature': platform(OTHER) }),
-      'whsec_ included',
+      'including whsec_',
     ],
     [
       'body_changed',
@@ -194,7 +199,7 @@ describe('a signature that does not fit, by its reason', () => {
       'body_changed',
       'as compact JSON',
       http(headersOf(), JSON.stringify(parsed, null, 2)),
-      'parsed and printed again',
+      'parsed and serialized again',
     ],
     [
       'body_changed',
@@ -211,12 +216,12 @@ describe('a signature that does not fit, by its reason', () => {
     ['body_changed', 'inside this JSON string', http(headersOf(), JSON.stringify(BODY)), 'quoted'],
     ['body_changed', 'without its byte order mark', http(headersOf(), `\ufeff${BODY}`), ''],
     ['body_changed', 'read as UTF-8', http(headersOf(), Buffer.from(BODY).toString('latin1')), 'Latin-1'],
-    ['body_changed', 'keys are in another order', http(headersOf(), JSON.stringify({ ...rest, id })), ''],
-    ['body_changed', 'not the envelope of an event', http(headersOf(), JSON.stringify(parsed.data)), ''],
+    ['body_changed', 'keys are not in the order', http(headersOf(), JSON.stringify({ ...rest, id })), ''],
+    ['body_changed', 'it is not an event', http(headersOf(), JSON.stringify(parsed.data)), ''],
     ['body_changed', 'it is not JSON', http(headersOf(), BODY.slice(0, 100)), ''],
     [
       'body_changed',
-      `Content-Length says ${BODY.length + 9} bytes`,
+      `Content-Length is ${BODY.length + 9} bytes`,
       http(headersOf({ 'content-length': String(BODY.length + 9) })).replace('holder":null', 'holder":1'),
       '',
     ],
@@ -228,7 +233,7 @@ describe('a signature that does not fit, by its reason', () => {
     ],
     [
       'header_changed',
-      `the signature fits ${ID}, the id in the body`,
+      `the signature matches ${ID}, the id in the body`,
       http(headersOf({ 'webhook-id': 'whs_another' })),
       '',
     ],
@@ -240,7 +245,7 @@ describe('a signature that does not fit, by its reason', () => {
     ],
     [
       'header_changed',
-      'x-voucherify-signature does not fit, though',
+      'x-voucherify-signature does not match, though',
       http(headersOf({ 'x-voucherify-signature': platform(OTHER) })),
       '',
     ],
@@ -275,43 +280,43 @@ describe('a signature that does not fit, by its reason', () => {
   })
 
   test.each([
-    ['does not begin with whsec_', SECRET.slice(6), 'it fits'],
-    ['white space', ` ${SECRET}\n`, 'it fits'],
-    ['not base64', SECRET.slice(0, -1), 'Take it whole'],
-    ['not base64', SECRET.replace(/.$/, '-'), 'Take it whole'],
-    ['this has 3', 'whsec_abcd', 'Take it whole'],
-    ['not a signing secret', 'jta_0123456789', 'Take it whole'],
-    ['does not begin with whsec_', OTHER.slice(6), 'Take it whole'],
+    ['does not start with whsec_', SECRET.slice(6), 'it matches'],
+    ['white space', ` ${SECRET}\n`, 'it matches'],
+    ['not base64', SECRET.slice(0, -1), 'Use the full secret'],
+    ['not base64', SECRET.replace(/.$/, '-'), 'Use the full secret'],
+    ['this one has 3', 'whsec_abcd', 'Use the full secret'],
+    ['not a signing secret', 'jta_0123456789', 'Use the full secret'],
+    ['does not start with whsec_', OTHER.slice(6), 'Use the full secret'],
   ])('malformed_secret: %s', async (says, secret, remedy) => {
     const { out, code } = await jeton(['verify', '--json', '--secret', secret], {
       env: {},
       input: http(headersOf()),
       now: NOW,
     })
-    const { reason, steps, remedy: told } = JSON.parse(out)
+    const { reason, steps, remedy: shown } = JSON.parse(out)
     expect({ code, reason }).toEqual({ code: 1, reason: 'malformed_secret' })
     expect(steps.at(-1).says).toContain(says)
-    expect(told).toContain(remedy)
+    expect(shown).toContain(remedy)
     expect(out).not.toContain(secret.trim().slice(-12))
   })
 })
 
-test('people get the steps, the reason and what to do', async () => {
+test('the output has the steps, the reason and the remedy', async () => {
   const { code, out } = await verify(http(headersOf(), `${BODY}\n`))
   expect(code).toBe(1)
   expect(out).toBe(
     [
-      'The signature does not fit: body_changed',
-      '  ✓ the three headers are there and can be read',
-      '  ✓ the secret is spelt as it should be',
-      '  ✗ the body was changed: the signature fits the body without the line break at its end',
-      '  → A line break was added. Check the bytes as they came, before anything parses them.',
+      'The signature does not match: body_changed',
+      '  ✓ the three headers are present and well-formed',
+      '  ✓ the secret is well-formed',
+      '  ✗ the body was changed: the signature matches the body without the line break at its end',
+      '  → A line break was added. Check the raw bytes, before anything parses them.',
       '',
     ].join('\n'),
   )
 })
 
-test('a captured request that is older is judged by the tolerance that is given', async () => {
+test('--tolerance decides whether an old captured request is accepted', async () => {
   const at = NOW - 3 * 86_400_000
   const headers = headersOf({
     'webhook-timestamp': String(at / 1000),
@@ -321,13 +326,13 @@ test('a captured request that is older is judged by the tolerance that is given'
   expect((await verify(http(headers), '--tolerance', '4d')).code).toBe(0)
 })
 
-describe('what cannot be judged is wrong usage, said in one line', () => {
+describe('input that cannot be checked is a usage error in one line', () => {
   test.each([
-    ['', [], 'There is no request'],
+    ['', [], 'Missing request on standard input'],
     [BODY, [], 'a body without headers'],
     ['hello\nthere', [], 'This is not a request'],
-    [http(headersOf()), ['--tolerance', 'soon'], '--tolerance: "soon" is not a length of time'],
-    [http(headersOf()), ['--body-file', '/nonexistent'], '--body-file goes with --header'],
+    [http(headersOf()), ['--tolerance', 'soon'], '--tolerance: "soon" is not a duration'],
+    [http(headersOf()), ['--body-file', '/nonexistent'], '--body-file requires --header'],
     ['', ['--header', 'a: b', '--body-file', '/nonexistent'], 'cannot read /nonexistent (ENOENT)'],
   ])('%j %j', async (input, flags, says) => {
     const { code, out, err } = await verify(input, ...flags)
@@ -335,8 +340,11 @@ describe('what cannot be judged is wrong usage, said in one line', () => {
     expect({ code, out, lines: err.trim().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 })
   })
 
-  test('no secret where nobody can be asked', async () => {
+  test('a missing secret without a terminal', async () => {
     const { code, err } = await jeton(['verify'], { env: {}, input: http(headersOf()) })
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--secret is needed') })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('Missing required flag: --secret'),
+    })
   })
 })

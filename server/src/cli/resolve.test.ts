@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ApiRequest } from './call-api.ts'
-import { wholeList } from './pages.ts'
-import type { Session } from './session.ts'
+import type { ApiRequest, Session } from './call-api.ts'
+import { wholeList } from './resolve.ts'
 
 const PAGE = 100
 const LIST = { method: 'GET', path: '/things', query: { state: 'active' } }
@@ -22,7 +21,7 @@ function listing(length: number, { byCursor, total = length }: { byCursor: boole
 }
 
 test.each([0, 1, 100, 101, 250, 300])(
-  '%i entries are all there, each once, by page and by cursor',
+  '%i entries are all read exactly once, by page and by cursor',
   async (length) => {
     for (const byCursor of [true, false]) {
       const { session, asked } = listing(length, { byCursor })
@@ -34,7 +33,7 @@ test.each([0, 1, 100, 101, 250, 300])(
   },
 )
 
-test('a total that stops counting does not end a list early', async () => {
+test('a capped total does not end a list early', async () => {
   const { session } = listing(450, { byCursor: true, total: 200 })
   expect((await wholeList(session, LIST)).data).toHaveLength(450)
 })

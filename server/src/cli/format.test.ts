@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ago, cellOf, headingOf } from './cells.ts'
-import { aligned } from './print-table.ts'
+import { ago, cellOf, headingOf, plural } from './format.ts'
+import { readCatalogue } from './operations.ts'
+import { aligned } from './print.ts'
 
 const NOW = Date.UTC(2026, 0, 15, 12)
 const person = { person: true, now: NOW }
@@ -28,17 +29,17 @@ describe('a cell', () => {
     expect(cellOf('permissions', many, program, true)).toBe('a,b,c,d,e')
   })
 
-  test('that is empty is a dash for people and nothing for programs', () => {
+  test('without a value is a dash for people and empty for programs', () => {
     expect([null, undefined, []].map((value) => cellOf('x', value, person))).toEqual(['–', '–', '–'])
     expect([null, undefined, []].map((value) => cellOf('x', value, program))).toEqual(['', '', ''])
   })
 
-  test('never holds what would break a line', () => {
+  test('never contains control characters', () => {
     expect(cellOf('name', 'a\nb\tc\u009bd', program)).toBe('a b c d')
   })
 })
 
-test('headings leave out what only programs need', () => {
+test('headings omit suffixes that only programs need', () => {
   expect(['last_used_at', 'key_id', 'active_tokens', 'at'].map(headingOf)).toEqual([
     'LAST USED',
     'KEY',
@@ -47,11 +48,31 @@ test('headings leave out what only programs need', () => {
   ])
 })
 
-test('columns are in line whatever they hold', () => {
+test('columns are aligned, also with other alphabets', () => {
   expect(
     aligned([
       ['a', 'b'],
       ['ключ', 'c'],
     ]),
   ).toEqual(['a      b', 'ключ   c'])
+})
+
+test('every noun of the command line has the right plural', () => {
+  const nouns = [...readCatalogue().nouns, 'customer', 'campaign', 'member', 'reward']
+  expect(nouns.map(plural).sort()).toEqual([
+    'audit entries',
+    'campaigns',
+    'customers',
+    'deliveries',
+    'distributions',
+    'events',
+    'keys',
+    'members',
+    'operators',
+    'projects',
+    'refusals',
+    'rewards',
+    'tokens',
+    'webhooks',
+  ])
 })

@@ -1,15 +1,15 @@
 import type { Environment } from '../../platform/config/index.ts'
 
-/** What the doctor found about one thing, and what to type where it is not well. */
+/** The result of one check, and how to fix it. */
 export interface Finding {
   readonly name: string
-  /** `unknown` is what the doctor could not see: never a tick, and no failure either. Only a failure is exit code 78. */
+  /** `unknown` cannot be checked, which is neither success nor failure. Only `failed` leads to exit code 78. */
   readonly result: 'ok' | 'warning' | 'failed' | 'unknown'
   readonly says: string
   readonly do?: string
 }
 
-export const well = (name: string, says: string): Finding => ({ name, result: 'ok', says })
+export const ok = (name: string, says: string): Finding => ({ name, result: 'ok', says })
 export const warning = (name: string, says: string, remedy: string): Finding => ({
   name,
   result: 'warning',
@@ -22,7 +22,7 @@ export const failed = (name: string, says: string, remedy: string): Finding => (
   says,
   do: remedy,
 })
-/** Listed all the same, so that nobody takes silence for a tick. */
+/** Listed, so that nobody takes silence for success. */
 export const unknown = (name: string, says: string, remedy?: string): Finding => ({
   name,
   result: 'unknown',
@@ -30,12 +30,12 @@ export const unknown = (name: string, says: string, remedy?: string): Finding =>
   ...(remedy !== undefined && { do: remedy }),
 })
 
-/** A tick for what is not there yet is none. */
+/** Turns success into unknown, for what does not exist yet. */
 export const asUnknown = (finding: Finding): Finding =>
   finding.result === 'ok' ? { ...finding, result: 'unknown' } : finding
 
-/** A tick that rests on defaults tells nothing about a service with an environment of its own. */
+/** Turns success that rests on defaults into unknown, since the service may have another environment. */
 export function unlessDefault(finding: Finding, env: Environment, settings: readonly string[]): Finding {
   if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding
-  return unknown(finding.name, `${settings.join(', ')} not set in this shell. By default: ${finding.says}`)
+  return unknown(finding.name, `${settings.join(', ')} not set in this shell. Default: ${finding.says}`)
 }

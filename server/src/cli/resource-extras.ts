@@ -1,0 +1,250 @@
+import type { Answer, ApiRequest, Session } from './call-api.ts'
+import { CommandFailure, EXIT, ExitWith } from './exit.ts'
+import type { Options } from './fields.ts'
+import { shellWord } from './format.ts'
+import { type Io, remark } from './io.ts'
+import { chosenProject, type List, projectId, projectName, type Resource, wholeList } from './resolve.ts'
+import type { Extra } from './resource-command.ts'
+
+/** `operator create --local` writes to the store: for the first operator, and if all credentials are lost. */
+const localCreation: Extra = {
+  addOptions: (create) =>
+    create
+      .optionsGroup('On the machine with the store')
+      .option('--local', 'write to the store directly, without a server')
+      .option('--save', 'with --local: save the credential in your profile'),
+  takesOver: (options) => options.local === true,
+  run: async (io, options) => (await import('./create-local-operator.ts')).createLocalOperator(io, options),
+}
+
+const keyCreation: Extra = {
+  before: refuseNameInUse,
+  after: nameProject,
+}
+
+const auditList: Extra = {
+  forPeople: auditWithNames,
+  after: (session, _, options) => nameListedProject(session, options),
+}
+
+/** Commands find a key by its name, so a second key with the same name is refused. The API allows it. */
+async function refuseNameInUse(session: Session, { path, body }: ApiRequest): Promise<void> {
+  const { name } = body as { name: string }
+  const { data } = (await session.call({ method: 'GET', path, query: { name } })).json as List
+  const [existing] = data
+  if (!existing) return
+  const again = `jeton key regenerate ${shellWord(name)}${session.sameFlags}`
+  throw new CommandFailure(
+    `The project already has an API key named ${JSON.stringify(name)} (${existing.id}). Choose another name, or replace its secret: ${again}`,
+    EXIT.refused,
+  )
+}
+
+async function nameProject(session: Session, { json }: Answer): Promise<void> {
+  const { name, project_id } = json as Resource
+  const project = await projectName(session, String(project_id))
+  remark(session.io, `Created API key ${JSON.stringify(name)} in project ${JSON.stringify(project)}.`)
+}
+
+interface Named {
+  readonly type: string
+  readonly id: string
+}
+
+interface Entry extends Resource {
+  readonly actor: Named
+  readonly subject: Named
+  readonly project_id: string | null
+  readonly before: Resource | null
+  readonly after: Resource | null
+}
+
+type Names = ReadonlyMap<string, string>
+
+/** The audit log with names. An entry has the name of its subject; operators, projects and keys are looked up. */
+async function auditWithNames(session: Session, answer: Answer): Promise<Answer> {
+  const list = answer.json as List
+  const names = await namesFor(session, list.data as readonly Entry[])
+  const data = (list.data as readonly Entry[]).map((entry) => ({
+    ...entry,
+    actor: names.get(entry.actor.id) ?? entry.actor.id,
+    subject: `${entry.subject.type} ${nameOf(entry) ?? names.get(entry.subject.id) ?? entry.subject.id}`,
+    project_id: entry.project_id && (names.get(entry.project_id) ?? entry.project_id),
+  }))
+  return { ...answer, json: { ...list, data } }
+}
+
+const nameOf = ({ before, after }: Entry): string | undefined =>
+  (after?.name ?? before?.name) as string | undefined
+
+async function namesFor(session: Session, entries: readonly Entry[]): Promise<Names> {
+  const projects = new Set(
+    entries.flatMap(({ actor, project_id }) => (actor.type === 'api_key' && project_id ? [project_id] : [])),
+  )
+  const lists = ['operators', 'projects', ...[...projects].map((id) => `projects/${id}/api-keys`)]
+  const names = new Map<string, string>()
+  for (const path of lists)
+    for (const { id, name } of await listAt(session, `/management/v1/${path}`))
+      names.set(String(id), String(name))
+  return names
+}
+
+/** Empty if the list cannot be read, for example of a deleted project. Its entries are shown with ids. */
+async function listAt(session: Session, path: string): Promise<readonly Resource[]> {
+  try {
+    return (await wholeList(session, { method: 'GET', path })).data
+  } catch (error) {
+    if (error instanceof CommandFailure) return []
+    throw error
+  }
+}
+
+/** Says that the list covers one project, since changes to operators are not in it. */
+async function nameListedProject(session: Session, options: Options): Promise<void> {
+  const { io, sameFlags } = session
+  if (!io.isTTY || options.allProjects || chosenProject(session) === undefined) return
+  const project = await projectName(session, await projectId(session))
+  const all = `jeton audit list --all-projects${sameFlags.replace(/ --project .*/, '')}`
+  remark(io, `Project ${JSON.stringify(project)} only. All projects: ${all}`)
+}
+
+interface TestedDelivery {
+  readonly id: string
+  readonly attempt: { readonly error: string | null } | null
+}
+
+/** Longer than an attempt, which takes 10 s at most. */
+const TEST_WAIT_MS = '15000'
+
+/** Exit code 1 if the attempt failed, for scripts. `--wait-ms 0` asks for no result. */
+function failUnlessDelivered(io: Io, { json }: Answer, { waitMs }: Options): void {
+  const { id, attempt } = json as TestedDelivery
+  if (attempt?.error === null || (!attempt && waitMs === 0)) return
+  remark(
+    io,
+    attempt
+      ? `Failed: ${attempt.error}. Retry: jeton delivery retry ${id}`
+      : `No attempt was made in time. Is a worker running? See: jeton delivery show ${id}`,
+  )
+  throw new ExitWith(EXIT.refused)
+}
+
+interface Recovered {
+  readonly since: string
+  readonly destination: string | null
+  readonly dry_run: boolean
+  readonly failing_left_out: number
+}
+
+/** Names failing deliveries, which are easily mistaken for exhausted ones. */
+function noteLeftOut(io: Io, { json }: Answer): void {
+  const { since, destination, dry_run, failing_left_out: count } = json as Recovered
+  if (count === 0) return
+  const flags = [
+    `--since ${since}`,
+    destination && `--destination ${destination}`,
+    '--include failing',
+    dry_run && '--dry-run',
+  ]
+  const they =
+    count === 1
+      ? '1 failing delivery is not included: it is'
+      : `${count} failing deliveries are not included: they are`
+  remark(
+    io,
+    `${they} retried on schedule. To send now: jeton delivery recover ${flags.filter(Boolean).join(' ')}`,
+  )
+}
+
+const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: failUnlessDelivered }
+
+/** Additions to generated commands, by `noun.verb`. */
+export const EXTRAS: Readonly<Record<string, Extra>> = {
+  'project.create': { examples: ['jeton project create --name "Club Europe"'] },
+  'project.delete': { examples: ['jeton project delete "Club Europe"'] },
+  'key.list': { examples: ['jeton key list --state blocked'] },
+  'key.create': {
+    ...keyCreation,
+    examples: [
+      'jeton key create --name pos-gateway --permissions loyalties,rewards --ip-whitelist 10.0.0.0/8',
+      'jeton key create --name command-line --permissions api --save   # used by token issue',
+      'jeton key create --data @key.json --json',
+    ],
+  },
+  'key.update': {
+    examples: [
+      'jeton key update pos-gateway --token-limit 50',
+      'jeton key update pos-gateway --token-limit null --ip-whitelist ""',
+    ],
+  },
+  'key.show': {
+    examples: ['jeton key show pos-gateway', 'jeton key show 4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90 --json'],
+  },
+  'key.block': { examples: ['jeton key block pos-gateway'] },
+  'key.regenerate': { examples: ['jeton key regenerate pos-gateway --grace-seconds 86400'] },
+  'operator.create': {
+    ...localCreation,
+    examples: [
+      'jeton operator create --name anna',
+      'jeton operator create --local --save   # on the machine with the store',
+    ],
+  },
+  'operator.regenerate': { examples: ['jeton operator regenerate anna'] },
+  'token.list': { examples: ['jeton token list --key pos-gateway'] },
+  'token.revoke': {
+    examples: [
+      'jeton token revoke tok_5f1d0c9b8a7e6d5c4b3a2918',
+      'jeton token revoke jtn_…   # the token itself',
+    ],
+  },
+  'webhook.create': {
+    examples: [
+      'jeton webhook create --target-url https://hooks.example.com/jeton --events customer.reward_redemptions.completed',
+    ],
+  },
+  'webhook.rotate': { examples: ['jeton webhook rotate wh_… --overlap-seconds 3600'] },
+  'distribution.create': {
+    examples: [
+      'jeton distribution create --name "Notify CRM" --campaign-id Club --target-url https://crm.example.com/hook',
+      `jeton distribution create … --headers '{"x-tenant":"seven"}'`,
+    ],
+  },
+  'webhook.test': {
+    ...test,
+    examples: [
+      'jeton webhook test wh_…   # exit code 1 if the attempt failed',
+      'jeton webhook test wh_… --wait-ms 0   # do not wait for it',
+    ],
+  },
+  'distribution.test': { ...test, examples: ['jeton distribution test "Notify CRM"'] },
+  'event.replay': {
+    examples: ['jeton event replay evcus_…', 'jeton event replay evcus_… --destination wh_…'],
+  },
+  'delivery.list': {
+    examples: [
+      'jeton delivery list --failing',
+      'jeton delivery list --status exhausted --from 2d',
+      'jeton delivery list --event evcus_…',
+      'jeton delivery list --status held --destination wh_… --all',
+    ],
+  },
+  'delivery.show': { examples: ['jeton delivery show whs_…   # every attempt, and the payload'] },
+  'delivery.retry': { examples: ['jeton delivery retry whs_…'] },
+  'delivery.recover': {
+    conclude: noteLeftOut,
+    examples: [
+      'jeton delivery recover --since 6h --dry-run',
+      'jeton delivery recover --since 6h --include exhausted,failing',
+      'jeton delivery recover --since 2026-11-15T14:00:00Z --destination wh_…',
+    ],
+  },
+  'event.list': { examples: ['jeton event list --entity cust_… --from 2026-11-01'] },
+  'audit.list': {
+    ...auditList,
+    examples: [
+      'jeton audit list --action api_key.blocked --from 2026-11-01',
+      'jeton audit list --all-projects   # includes operators and deleted projects',
+    ],
+  },
+  'refusal.list': { examples: ['jeton refusal list --limit 50'] },
+}
