@@ -53,7 +53,10 @@ export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'r
     reply.header('content-type', 'application/javascript; charset=utf-8').send(SCRIPT),
   )
   app.get('/docs/search.json', route, async (_, reply) => {
-    index ??= searchIndex()
+    index ??= searchIndex().catch((error) => {
+      index = undefined
+      throw error
+    })
     return reply.header('content-type', 'application/json; charset=utf-8').send(await index)
   })
   app.get('/docs/diagrams/:name', route, async (request, reply) => {

@@ -197,10 +197,14 @@ async function record(
     writeEvent(deps, tx, event),
     insertRedemption(tx, { ...redemption, event_id: eventId }),
     takeOne(tx, reward).catch((error) => {
-      throw error instanceof NotNullViolation ? outOfStock(reward) : error
+      throw isOutOfStock(error) ? outOfStock(reward) : error
     }),
   ])
 }
+
+/** `takeOne` sets this column to NULL if nothing is left. */
+const isOutOfStock = (error: unknown): boolean =>
+  error instanceof NotNullViolation && error.message.includes('redeemed')
 
 const outOfStock = (reward: RewardRow): Problem =>
   new Problem('reward_out_of_stock', {

@@ -90,6 +90,23 @@ eachEngine((engine) => {
       expect(cache.get(token.mapKey)).toBeUndefined()
     })
 
+    test('keeps a revoked token revoked when a read that renews its old entry arrives later', async () => {
+      const { clock, real, cache, feed, hold, issue } = await prepared()
+      const token = await issue()
+      await cache.load(token, token.mapKey)
+      await clock.advance(31_000)
+      await feed.pollChanges()
+      expect(cache.get(token.mapKey)).toBeUndefined()
+      const { arrived, release } = hold()
+      const reading = cache.load(token, token.mapKey)
+      await arrived
+      expect(await revokeToken(real, token)).toBe(true)
+      cache.markRevoked(token.digest)
+      release()
+      await reading
+      expect(cache.get(token.mapKey)?.revoked).toBe(true)
+    })
+
     test('does not keep a token that was read before the latest poll began and arrives after it', async () => {
       const { cache, feed, hold, issue } = await prepared()
       const token = await issue()

@@ -110,8 +110,8 @@ export class TokenCache {
   markRevoked(digest: Uint8Array): void {
     const token = this.#tokens.peek(mapKeyOfDigest(digest))
     if (token) token.revoked = true
-    // A read in flight may still return it as active.
-    else this.#generation++
+    // A read in flight may still return it as active, also one that renews an entry that was too old to use.
+    this.#generation++
   }
 
   /**

@@ -66,9 +66,12 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
   async finish(commit: () => Promise<void>): Promise<void> {
     if (this.#sentWithCommit.length === 0) await this.#settle()
     this.#isOver = true
-    if (this.#firstError) throw this.#firstError
+    if (this.#firstError) {
+      // In the order in which they were sent, so that the first error is thrown as its sender translates it.
+      for (const answers of this.#sentWithCommit) await answers
+      throw this.#firstError
+    }
     this.track(commit()).catch(() => undefined)
-    // In the order in which they were sent, so that the first error is thrown as its sender translates it.
     for (const answers of this.#sentWithCommit) await answers
     await this.#settle()
   }

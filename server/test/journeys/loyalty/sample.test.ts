@@ -77,7 +77,7 @@ test('jeton redeem takes a reward by its name, and the lists show what it left',
 test('what is not there, or costs too much, is said in one line', async () => {
   expect(await typed('redeem', 'SAMPLE-1', 'Mgu')).toMatchObject({
     code: 3,
-    err: 'SAMPLE-1 cannot get "Mgu". Did you mean Mug?\n',
+    err: 'SAMPLE-1 cannot redeem "Mgu". Did you mean Mug?\n',
   })
   expect(await typed('redeem', 'SAMPLE-1', 'Bicycle')).toMatchObject({
     code: 3,

@@ -34,7 +34,8 @@ class KyselyClient {
   async query(text: string, parameters: readonly unknown[]): Promise<Result> {
     const result = await this.#connection.query(text, parameters).catch((error) => this.#fail(text, error))
     // PostgreSQL answers the commit of a lost transaction with a rollback.
-    if (text === 'commit' && result.command === 'ROLLBACK') throw await this.#causeOfLoss()
+    if (text === 'commit' && result.command === 'ROLLBACK')
+      throw (await this.#causeOfLoss()) ?? new Error('PostgreSQL rolled the transaction back.')
     return result
   }
 

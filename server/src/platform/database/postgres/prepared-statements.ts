@@ -28,7 +28,7 @@ export class PreparedStatements {
 
   /** Whether the client has too many statements or outdated ones. Only closing it removes them from the server. */
   get isExpired(): boolean {
-    return this.#madeAfter !== this.#changes.count || this.#names.size >= MAX_STATEMENTS
+    return this.#madeAfter !== this.#changes.count || this.#count >= MAX_STATEMENTS
   }
 
   /**
@@ -63,6 +63,8 @@ export class Connection {
   readonly #statements: PreparedStatements
   readonly #timeoutMs: number
   #isLost = false
+  /** Whether the statements sent so far leave a transaction open. */
+  #isInTransaction = false
 
   constructor(client: PoolClient, statements: PreparedStatements, timeoutMs: number) {
     this.#client = client
@@ -83,19 +85,21 @@ export class Connection {
       const config = { text, name, values: parameters as unknown[], query_timeout: this.#timeoutMs }
       return this.#client.query<Row>(config as QueryConfig)
     }
+    const isSingle = !this.#isInTransaction && !/^begin\b(?!;)/.test(text)
+    this.#isInTransaction = !isSingle && text !== 'commit' && text !== 'rollback'
     try {
       return await (isWorthPreparing(text, parameters) ? this.#statements.run(text, send) : send())
     } catch (error) {
       if (!isOutdatedPlan(error)) throw this.#failed(error)
       this.#statements.noteOutdatedPlan()
-      // The transaction is lost and must be repeated as a whole; a single statement can be repeated here.
-      if (this.#client.getTransactionStatus() !== 'I') throw error
+      // A lost transaction must be repeated as a whole. Its status may be idle by now, if the commit was sent behind.
+      if (!isSingle) throw error
       return send().catch((again) => Promise.reject(this.#failed(again)))
     }
   }
 
   release(isDiscarded = false): void {
-    this.#client.release(isDiscarded || this.isExpired)
+    this.#client.release(isDiscarded || this.isExpired || this.#isInTransaction)
   }
 
   #failed(error: unknown): unknown {

@@ -82,7 +82,7 @@ export class SqliteConnection {
    */
   send<T>(request: ThreadRequest, timeoutMs = QUERY_TIMEOUT_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
-    if (this.#pendingCount >= MAX_PENDING)
+    if (this.#pendingCount >= MAX_PENDING && request.kind !== 'rollback')
       return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
       const onTimeout = () =>

@@ -43,6 +43,8 @@ export class FastRoutes {
 
   add({ url, method, config }: RouteOptions, rule: RouteRule): void {
     if (!config?.fast || url.includes('*')) return
+    // The fast path does not check the addresses that may manage.
+    if (config.management) throw new Error(`${url} is for operators: the fast path cannot serve it`)
     const route = { rule, acceptsForm: config.bodyType === 'form', handler: config.fast }
     for (const one of [method].flat()) this.#lines.set(`${one} ${url}`, { route, method: one, url })
   }
