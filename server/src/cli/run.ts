@@ -39,7 +39,7 @@ Exit codes
 ${codeLine(EXIT_CODES.slice(0, 4))}
 ${codeLine(EXIT_CODES.slice(4))}
 
-API reference: /docs on the server
+Documentation: /docs on the server
 Help for a command: jeton help key create
 `
 

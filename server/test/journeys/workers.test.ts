@@ -206,7 +206,7 @@ eachEngine((engine) => {
     if (engine.name === 'PostgreSQL') {
       const ready = JSON.parse(running.stdout().split('\n')[0]!)
       expect([ready.msg, ready.applied_now, ready.processes]).toEqual(['ready', ready.migrations, WORKERS])
-    } else expect(running.stdout()).toContain(`workers     ${WORKERS} processes on one port`)
+    } else expect(running.stdout()).toContain(`workers     ${WORKERS} HTTP processes on one port`)
     const lines = await linesToAll(running.url, { workers: WORKERS, each: 1 })
     cleanUps.push(() => hangUp(lines))
     for (const line of everyWorker(lines)) {

@@ -81,7 +81,7 @@ test('what is not there, or costs too much, is said in one line', async () => {
   })
   expect(await typed('redeem', 'SAMPLE-1', 'Bicycle')).toMatchObject({
     code: 3,
-    err: 'SAMPLE-1 cannot get "Bicycle". It can get: Mug (100 points).\n',
+    err: 'SAMPLE-1 cannot redeem "Bicycle". Available: Mug (100 points).\n',
   })
   expect((await typed('redeem', 'NOBODY', 'Mug')).code).toBe(3)
   for (let i = 0; i < 3; i++) await typed('redeem', 'SAMPLE-1', 'Mug')
