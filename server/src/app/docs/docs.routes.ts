@@ -34,12 +34,18 @@ export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'r
     schema: { hide: true } as never,
   }
   let index: Promise<string> | undefined
+  /** Pages are rendered once: it takes the event loop milliseconds. */
+  const rendered = new Map<string, string>()
 
   async function sendDocument(reply: FastifyReply, path: string): Promise<FastifyReply> {
     const page = findPage(path)
     if (!page) throw notFound('page', path)
-    const body = renderMarkdown(await readPage(page), path)
-    return sendHtml(reply, layout({ title: page.title, path, body }))
+    let html = rendered.get(path)
+    if (html === undefined) {
+      html = layout({ title: page.title, path, body: renderMarkdown(await readPage(page), path) })
+      rendered.set(path, html)
+    }
+    return sendHtml(reply, html)
   }
 
   for (const url of ['/docs', '/docs/'])

@@ -253,6 +253,40 @@ describe('PostgreSQL', () => {
     expect(kept[1]).toMatchObject({ status: 'fulfilled', value: [{ n: 2 }] })
   })
 
+  const pidOf = async (db: PostgresDatabase): Promise<unknown> =>
+    (await db.withConnection((q) => q.query('select pg_backend_pid() as pid')))[0]!.pid
+
+  test('a connection that is given back with an open transaction is not used again', async () => {
+    const db = await open(url())
+    const before = await pidOf(db)
+    expect(await pidOf(db)).toBe(before)
+    await db.withConnection((q) => q.query('begin'))
+    expect(await pidOf(db)).not.toBe(before)
+  })
+
+  test('a connection is replaced after many statements whose first use failed, since the server keeps each', async () => {
+    const db = await open(url())
+    const before = await pidOf(db)
+    await db.withConnection(async (q) => {
+      for (let i = 0; i < 1_000; i++) await expect(q.query('select 1 / $1::int', [0])).rejects.toThrow('zero')
+    })
+    expect(await pidOf(db)).not.toBe(before)
+  })
+
+  test('a statement with an outdated plan is not repeated alone when its commit was sent behind it', async () => {
+    const db = await open(url())
+    const run = (...texts: string[]) =>
+      db.withConnection((q) => Promise.allSettled(texts.map((text) => q.query(text))))
+    await run('create table planned (n int)', 'insert into planned values (1)')
+    await run('select n from planned')
+    await run('alter table planned alter n type text')
+    const sending = run('begin', `insert into planned values ('2')`, 'select n from planned', 'commit')
+    // All answers are there when the first one is read, so the transaction is already over by then.
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100))
+    const sent = await sending
+    expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  })
+
   test('closing waits for what runs on the shared connection, and refuses what comes later', async () => {
     const db = await open(url())
     const run = (text: string) => db.withConnection((q) => q.query(text), { shared: true })
