@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'without fast path',
-          include: [`server/test/journeys/@(${HOT_ROUTES}).test.ts`],
+          include: [`server/test/flows/@(${HOT_ROUTES}).test.ts`],
           env: { JETON_FAST_PATH: 'off', TEST_ENGINE: 'SQLite' },
         },
       },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const page = readFileSync(new URL('../../docs/security-model.md', import.meta.url), 'utf8')
-/** [`limits.test.ts`](../server/test/journeys/limits.test.ts) "gives exactly …" */
+/** [`limits.test.ts`](../server/test/flows/limits.test.ts) "gives exactly …" */
 const CITED = /\[`([^`]+)`\]\(\.\.\/([^)]+)\) "([^"]+)"/g
 
 test('every test that the security model names is there', () => {
