@@ -21,7 +21,7 @@ interface Deps {
 
 export interface NewMember {
   readonly campaign: CampaignName
-  /** An id, a source_id, or fields: those of a customer who exists are updated. */
+  /** An id, a source_id, or fields. Fields update the customer if it exists. */
   readonly customer: string | (CustomerFields & { readonly id?: string | undefined })
   readonly code?: string | undefined
   readonly metadata?: Metadata | null | undefined
@@ -34,8 +34,8 @@ interface Joined {
 }
 
 /**
- * Makes a customer a member. With `join_once` a customer has one card in a campaign, however often and from however many
- * processes the customer joins: the campaign's row is locked, and who joined before gets the card that is there.
+ * Makes a customer a member. With `join_once` a customer has at most one card in a campaign: the campaign's row is locked,
+ * and a customer who is already a member gets the existing card.
  */
 export async function addMember(deps: Deps, tx: Transaction, request: NewMember): Promise<Joined> {
   const campaign = await requireLockedCampaign(tx, request.campaign)
@@ -64,7 +64,7 @@ interface NewCard {
   readonly requestId: string | null
 }
 
-/** A new card, with the points that the campaign gives to begin with. */
+/** Issues a card with the initial points of the campaign. */
 export async function addCard(deps: Deps, tx: Transaction, request: NewCard): Promise<VoucherRow> {
   const card = await issueVoucher(deps, tx, request)
   const points = planOf(request.campaign).loyalty_card!.points
@@ -75,7 +75,7 @@ export async function addCard(deps: Deps, tx: Transaction, request: NewCard): Pr
 
 const joined = (card: VoucherRow): Problem =>
   new Problem('duplicate_found', {
-    message: `This customer is a member already, with the card ${JSON.stringify(card.code)}.`,
-    details: 'Use that card; a campaign with "join_once": false gives out several.',
+    message: `This customer is already a member, with the card ${JSON.stringify(card.code)}.`,
+    details: 'Use that card. Only campaigns with "join_once": false issue several cards per customer.',
     resource: { type: 'voucher', id: card.code },
   })

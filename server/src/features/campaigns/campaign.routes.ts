@@ -33,7 +33,7 @@ const Campaign = Type.Object({
   name: Type.String(),
   campaign_type: Type.String(),
   type: Type.String(),
-  voucher: Type.Any({ description: 'What its vouchers are like: type, value and code_config.' }),
+  voucher: Type.Any({ description: 'Template of its vouchers: type, value and code_config.' }),
   auto_join: Type.Boolean(),
   join_once: Type.Boolean(),
   active: Type.Boolean(),
@@ -71,7 +71,7 @@ const Discount = Type.Object({
 const voucherFields = {
   type: oneOf<VoucherType>(['LOYALTY_CARD', 'DISCOUNT_VOUCHER', 'GIFT_VOUCHER']),
   loyalty_card: Type.Optional(
-    Type.Object({ points: countField({ description: 'What a new card begins with.' }) }),
+    Type.Object({ points: countField({ description: 'Initial points of a new card.' }) }),
   ),
   discount: Type.Optional(Discount),
   gift: Type.Optional(Type.Object({ amount: countField() })),
@@ -83,7 +83,7 @@ const voucherFields = {
   code_config: Type.Optional(CodeConfigField),
 }
 
-/** In a campaign of one type the voucher must fit it; where the body says the type, by what it says. */
+/** The voucher must match the campaign type, which comes from the path or from the body. */
 const Voucher = Type.Object(voucherFields)
 const LoyaltyVoucher = Type.Object(voucherFields, voucherRule('LOYALTY_PROGRAM'))
 const fittingVoucher = {
@@ -94,7 +94,7 @@ const fittingVoucher = {
   })),
 }
 
-/** The same campaigns twice, as on the platform: `/v1/loyalties` knows loyalty programs only. */
+/** Serves the same campaigns under two paths, like Voucherify. `/v1/loyalties` contains loyalty programs only. */
 export function campaignRoutes(app: App, deps: Deps): void {
   addRoutes(app, deps, { path: '/v1/loyalties', noun: 'loyalty', only: 'LOYALTY_PROGRAM' })
   addRoutes(app, deps, { path: '/v1/campaigns', noun: 'campaign', only: undefined })
@@ -193,7 +193,7 @@ function addRoutes(app: App, deps: Deps, { path, noun, only }: Kind): void {
         operationId: `${noun}.update`,
         summary: `Change ${what}`,
         description:
-          'What is sent replaces what was there; what is not sent stays. `voucher` is settled when the campaign is made.',
+          'Fields that are sent are replaced; omitted fields stay unchanged. `voucher` cannot be changed after creation.',
         params: Params,
         body: Type.Object({ name: Type.Optional(NameField), ...changeable }),
         response,
@@ -212,7 +212,7 @@ function addRoutes(app: App, deps: Deps, { path, noun, only }: Kind): void {
       schema: {
         tags,
         operationId: `${noun}.delete`,
-        summary: `Delete ${what} that nothing needs any more`,
+        summary: `Delete ${what} that is not in use`,
         params: Params,
         response: { 204: Nothing },
       },

@@ -11,7 +11,7 @@ export interface CampaignRow {
   name: string
   campaign_type: CampaignType
   type: 'AUTO_UPDATE' | 'STATIC'
-  /** What its vouchers are like, as JSON: see `VoucherPlan`. */
+  /** JSON template of its vouchers: see `VoucherPlan`. */
   voucher: string
   auto_join: number
   join_once: number
@@ -30,7 +30,7 @@ export interface CampaignTables {
 
 const campaigns = projectTable<CampaignRow>('campaigns')
 
-/** By id, else by name. */
+/** Finds a campaign by id, then by name. */
 export const findCampaign = (reader: Reader, projectId: string, idOrName: string) =>
   campaigns.findByIdOr('name', reader, projectId, idOrName)
 
@@ -42,7 +42,7 @@ export const listCampaignRows = (
   { page, type }: { page: Page; type?: CampaignType | undefined },
 ): Promise<Rows<CampaignRow>> => campaigns.list(reader, projectId, page, { campaign_type: type })
 
-/** False where the name is taken. */
+/** Returns false if the name is taken. */
 export const insertCampaign = campaigns.insert
 
 export const updateCampaignRow = campaigns.update

@@ -5,7 +5,7 @@ import { type CodeConfig, codeConfigOf } from './code.ts'
 
 export type VoucherType = 'LOYALTY_CARD' | 'DISCOUNT_VOUCHER' | 'GIFT_VOUCHER'
 
-/** What the vouchers of a campaign are like. */
+/** Template of the vouchers of a campaign. */
 export interface VoucherPlan {
   readonly type: VoucherType
   readonly loyalty_card?: { readonly points: number }
@@ -33,7 +33,7 @@ export interface SentPlan {
   readonly code_config?: Parameters<typeof codeConfigOf>[0]
 }
 
-/** For schemas: the voucher is of the campaign's kind, and says what it is worth. */
+/** JSON Schema: the voucher has the type that fits the campaign, and a value. */
 export const voucherRule = (campaignType: CampaignType) => {
   const type = VOUCHER_OF[campaignType]
   return { allOf: [{ properties: { type: { const: type } } }, { required: [VALUE_OF[type]] }] }
@@ -50,7 +50,7 @@ export function planFrom(sent: SentPlan): VoucherPlan {
   }
 }
 
-/** As events name a campaign. */
+/** Short form of a campaign in events. */
 export const simpleCampaignView = (row: CampaignRow) => ({
   id: row.id,
   name: row.name,
@@ -76,20 +76,20 @@ export const campaignView = (row: CampaignRow) => ({
   vouchers_generation_status: 'DONE' as const,
 })
 
-/** Refuses to redeem in a campaign that is not running. */
+/** Throws if the campaign is not running, so that nothing can be redeemed in it. */
 export function checkRunning(row: CampaignRow, now: number): void {
   const resource = { type: 'campaign', id: row.id }
-  const named = `The campaign ${JSON.stringify(row.name)}`
+  const subject = `The campaign ${JSON.stringify(row.name)}`
   if (row.active !== 1)
-    throw new Problem('campaign_inactive', { message: `${named} is not active.`, resource })
+    throw new Problem('campaign_inactive', { message: `${subject} is not active.`, resource })
   if (row.starts_at !== null && now < row.starts_at)
     throw new Problem('campaign_not_started', {
-      message: `${named} begins at ${isoTime(row.starts_at)}.`,
+      message: `${subject} starts at ${isoTime(row.starts_at)}.`,
       resource,
     })
   if (row.expires_at !== null && now >= row.expires_at)
     throw new Problem('campaign_ended', {
-      message: `${named} ended at ${isoTime(row.expires_at)}.`,
+      message: `${subject} ended at ${isoTime(row.expires_at)}.`,
       resource,
     })
 }

@@ -16,19 +16,19 @@ export interface PointChange {
   readonly reward?: { readonly id: string; readonly name: string } | undefined
 }
 
-/** A card after a change of its points, and the entry that records the change. */
+/** A card after a change of its points, with the ledger entry of the change. */
 export interface ChangedCard {
   readonly card: VoucherRow
   readonly entry: PointEntryRow
 }
 
 interface Change {
-  /** Locked or created by the transaction, so that no other entry comes between. */
+  /** Locked or created by this transaction, so that no other entry is inserted in between. */
   readonly card: VoucherRow
   readonly change: PointChange
 }
 
-/** Changes a card's points and writes the change at once. */
+/** Changes a card's points and writes the result. */
 export async function changePoints(
   deps: { random: RandomBytes },
   tx: Transaction,
@@ -66,7 +66,7 @@ export function withPointsChanged(
   return { card: { ...card, ...after }, entry }
 }
 
-/** The only place that writes a balance: the entry and the balance that it leads to, together. */
+/** Writes an entry together with the balance after it. No other function writes a balance. */
 export async function writePoints(tx: Transaction, { card, entry }: ChangedCard): Promise<void> {
   const { points, balance, entries, redeemed_points, redeemed_quantity, updated_at } = card
   const after = { points, balance, entries, redeemed_points, redeemed_quantity, updated_at }
@@ -89,15 +89,15 @@ function sumsAfter(card: VoucherRow, { type, points }: PointChange) {
 
 const exceeded = (card: VoucherRow, needed: number): Problem =>
   new Problem('loyalty_card_points_exceeded', {
-    message: `The card holds ${card.balance} points; ${needed} are needed.`,
+    message: `The card holds ${card.balance} points; ${needed} are required.`,
     details: 'Nothing was taken.',
     resource: { type: 'voucher', id: card.code },
   })
 
-/** Beyond it numbers are no longer exact, in JavaScript and in the clients that read our JSON. */
+/** JavaScript and many JSON clients lose precision above this number. */
 const tooMany = (card: VoucherRow): Problem =>
   new Problem('invalid_payload', {
-    message: `A card cannot gather more than ${Number.MAX_SAFE_INTEGER} points; it has gathered ${card.points}.`,
+    message: `A card cannot collect more than ${Number.MAX_SAFE_INTEGER} points; this card has collected ${card.points}.`,
     details: 'Nothing was added.',
     resource: { type: 'voucher', id: card.code },
   })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { RandomBytes } from '../../platform/secrets.ts'
 
-/** Codes stand in paths, which foreign clients do not escape: only what needs no escaping, and no dots alone. */
+/** Codes appear in URL paths, which clients often do not escape. Only characters that need no escaping, and not only dots. */
 const CODE_CHARACTERS = 'A-Za-z0-9\\-._~!$*+:@'
 const CODE_LENGTH = 64
 
@@ -25,15 +25,15 @@ export const CodeConfigField = Type.Object({
   charset: nullablePart(100),
   prefix: nullablePart(16),
   postfix: nullablePart(16),
-  /** As older clients call it. */
+  /** Name of `postfix` in older clients. */
   suffix: nullablePart(16),
   pattern: Type.Optional(
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 32,
       pattern: `^([${CODE_CHARACTERS}]*#[${CODE_CHARACTERS}#]*)?$`,
-      'x-says': 'must be at most 32 letters, digits or -._~!$*+:@, and "#" for each character that is drawn',
-      description: 'Such as `GIFT-####-####`: each `#` stands for a character that is drawn.',
+      'x-says': 'must be at most 32 letters, digits or -._~!$*+:@, and "#" for each random character',
+      description: 'For example `GIFT-####-####`: each `#` becomes a random character.',
     }),
   ),
 })
@@ -49,12 +49,12 @@ export interface CodeConfig {
   readonly charset: string
   readonly prefix: string | null
   readonly postfix: string | null
-  /** `#` stands for a character that is drawn; it takes the place of `length`. */
+  /** Each `#` becomes a random character. Overrides `length`. */
   readonly pattern: string | null
 }
 
 const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
-/** 62^8: guessing one of a million codes takes two hundred million tries. */
+/** 62^8 codes: guessing one of a million valid codes takes about 200 million tries. */
 const DEFAULT_LENGTH = 8
 
 export function codeConfigOf(sent: SentCodeConfig = {}): CodeConfig {
@@ -69,12 +69,12 @@ export function codeConfigOf(sent: SentCodeConfig = {}): CodeConfig {
 }
 
 function draw(random: RandomBytes, charset: string): string {
-  // What lies above the largest multiple would favour the first characters.
+  // Rejects bytes above the largest multiple of the charset's length, which would favour its first characters.
   const fair = 256 - (256 % charset.length)
   for (;;) for (const byte of random(8)) if (byte < fair) return charset[byte % charset.length]!
 }
 
-/** A code as the campaign wants it; whether it is free only the store can tell. */
+/** Draws a code by the rules of the campaign. Only the store knows whether it is free. */
 export function newCode(random: RandomBytes, config: CodeConfig): string {
   const pattern = config.pattern ?? '#'.repeat(config.length!)
   const drawn = pattern.replace(/#/g, () => draw(random, config.charset))

@@ -2,7 +2,7 @@ import type { Reader } from '../../platform/database/index.ts'
 import type { Holding } from '../customers/index.ts'
 import { listCardsOf } from './voucher.store.ts'
 
-/** What customers hold, for whoever shows them. */
+/** Loyalty points of customers, per campaign. */
 export async function holdingsOf(
   reader: Reader,
   projectId: string,

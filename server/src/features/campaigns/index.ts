@@ -1,7 +1,4 @@
-/**
- * Campaigns: loyalty programs and others, their vouchers (a loyalty card is one), members, and the ledger of points. It
- * never knows rewards; who spends points hands in a change.
- */
+/** Campaigns, their vouchers (a loyalty card is one), members, and the ledger of points. Does not depend on rewards. */
 export { addCard, addMember } from './add-member.ts'
 export { campaignRoutes } from './campaign.routes.ts'
 export { CAMPAIGN_TYPES, type CampaignRow, type CampaignType, findCampaign } from './campaign.store.ts'

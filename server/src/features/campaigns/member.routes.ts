@@ -33,7 +33,7 @@ const Customer = Type.Unsafe<NewMember['customer']>({
   properties: { id: IdParam, ...customerFields },
 })
 
-/** Every path of a member exists twice: with the campaign, and without. `memberId` is the code of the card. */
+/** Every member path exists with and without the campaign. `memberId` is the code of the card. */
 export const MEMBER_PATHS = [
   { path: '/v1/loyalties/:campaignId/members/:memberId', suffix: '' },
   { path: '/v1/loyalties/members/:memberId', suffix: '-by-code' },
@@ -59,7 +59,7 @@ export function memberRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'member.create',
-        summary: 'Make a customer a member: a loyalty card',
+        summary: 'Add a member: issue a loyalty card to a customer',
         description: 'With `join_once` (the default) a customer who joins again gets the same card.',
         params: CampaignParams,
         body: Type.Object({ customer: Customer, voucher: Type.Optional(CodeField), metadata: metadataField }),

@@ -3,18 +3,18 @@ import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type EntryType = 'POINTS_ADDITION' | 'POINTS_REMOVAL' | 'POINTS_REDEMPTION'
 
-/** One change of a card's points. Entries are only ever added. */
+/** A change of a card's points. Entries are never updated or deleted. */
 export interface PointEntryRow {
   project_id: string
   id: string
   voucher_id: string
-  /** 1, 2, 3 … on each card. */
+  /** Counts from 1 on each card. */
   number: number
   campaign_id: string
   type: EntryType
-  /** Signed: what the balance changed by. */
+  /** Signed change of the balance. */
   points: number
-  /** All points ever added, and the balance, after this entry. */
+  /** All points ever added, and the balance, both after this entry. */
   total: number
   balance: number
   source_id: string | null

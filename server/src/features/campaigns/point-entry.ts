@@ -10,7 +10,7 @@ export const balanceView = (entry: PointEntryRow) => ({
   related_object: { type: 'voucher' as const, id: entry.voucher_id },
 })
 
-/** An entry of the ledger, as the platform calls it. */
+/** Ledger entry in Voucherify's format. */
 export const transactionView = (entry: PointEntryRow) => ({
   id: entry.id,
   source_id: entry.source_id,
@@ -28,7 +28,7 @@ export const transactionView = (entry: PointEntryRow) => ({
   created_at: isoTime(entry.created_at),
 })
 
-/** What happened on a card: each entry of the ledger, by the name of the event that it led to. */
+/** Activity of a card: each ledger entry with the name of its event. */
 export const activityView = (entry: PointEntryRow) => ({
   id: entry.id,
   type:

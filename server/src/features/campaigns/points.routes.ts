@@ -38,18 +38,18 @@ const BalanceBody = Type.Object({
     minimum: -Number.MAX_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
     not: { const: 0 },
-    description: 'Added, or taken where it is negative. Not 0.',
+    description: 'Points to add, or to remove if negative. Not 0.',
   }),
-  // Points do not expire here; promising that they will would be worse than saying so.
+  // Points never expire in Jeton. A request that asks for expiry is refused instead of ignored.
   expiration_type: Type.Optional(
     Type.Unsafe<string>({
       type: 'string',
       enum: ['PROGRAM_RULES', 'NON_EXPIRING'],
-      'x-says': 'must be one of: PROGRAM_RULES, NON_EXPIRING, since points do not expire here',
+      'x-says': 'must be one of: PROGRAM_RULES, NON_EXPIRING, because points do not expire',
     }),
   ),
   expiration_date: Type.Optional(
-    Type.Unsafe<null>({ enum: [null], 'x-says': 'must be left out, since points do not expire here' }),
+    Type.Unsafe<null>({ enum: [null], 'x-says': 'must be omitted, because points do not expire' }),
   ),
   reason: textField(500),
   source_id: sourceIdField,
@@ -57,7 +57,7 @@ const BalanceBody = Type.Object({
 
 type BalanceRequest = BodyOf<typeof BalanceBody>
 
-async function addOrTake(
+async function changeBalance(
   deps: Deps,
   tx: Transaction,
   { name, body, requestId }: { name: CardName; body: BalanceRequest; requestId: string },
@@ -79,9 +79,9 @@ export function pointsRoutes(app: App, deps: Deps): void {
   }
 }
 
-type Place = (typeof MEMBER_PATHS)[number]
+type MemberPath = (typeof MEMBER_PATHS)[number]
 
-function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
+function addBalance(app: App, deps: Deps, { path, suffix }: MemberPath): void {
   app.post(
     `${path}/balance`,
     {
@@ -89,7 +89,7 @@ function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
       schema: {
         tags: ['members'],
         operationId: `member.balance${suffix}`,
-        summary: 'Add points to a card, or take some',
+        summary: 'Add points to a card, or remove points',
         description: 'Send an `Idempotency-Key` to make a retry safe.',
         params: MemberParams,
         body: BalanceBody,
@@ -100,7 +100,7 @@ function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
       const { projectId, params, body, id: requestId } = request
       const name = cardNameOf(projectId, params)
       const text = await withIdempotencyKey(deps, request, (tx) =>
-        addOrTake(deps, tx, { name, body, requestId }),
+        changeBalance(deps, tx, { name, body, requestId }),
       )
       return reply.type('application/json; charset=utf-8').send(text as never)
     },
@@ -110,13 +110,13 @@ function addBalance(app: App, deps: Deps, { path, suffix }: Place): void {
 const LEDGERS = [
   {
     end: 'transactions',
-    says: 'List every change of the points of a card, newest first',
+    says: 'List all point changes of a card, newest first',
     item: transactionView,
   },
-  { end: 'activity', says: 'List what happened on a card, newest first', item: activityView },
+  { end: 'activity', says: 'List the activity of a card, newest first', item: activityView },
 ] as const
 
-function addLedger(app: App, deps: Deps, { path, suffix }: Place): void {
+function addLedger(app: App, deps: Deps, { path, suffix }: MemberPath): void {
   for (const { end, says, item } of LEDGERS)
     app.get(
       `${path}/${end}`,

@@ -4,7 +4,7 @@ import { type CampaignRow, findCampaign } from './campaign.store.ts'
 import { requireCampaign } from './save-campaign.ts'
 import { findVoucher, lockVouchers, type VoucherRow } from './voucher.store.ts'
 
-/** What a path names: a card by its code, with or without the campaign that it must belong to. */
+/** A card by its code, optionally within one campaign. */
 export interface CardName {
   readonly projectId: string
   readonly campaign?: string | undefined
@@ -16,7 +16,7 @@ interface Found {
   readonly card: VoucherRow
 }
 
-/** Both queries are sent together. */
+/** Sends both queries together. */
 export async function requireCard(reader: Reader, name: CardName): Promise<Found> {
   const { projectId, campaign: idOrName, code } = name
   const [named, card] = await Promise.all([

@@ -33,7 +33,7 @@ export interface NewCampaign extends CampaignFields {
   readonly voucher: SentPlan
 }
 
-/** What a path names: a campaign by its id or name, in a project, of one type where only that will do. */
+/** A campaign by its id or name, optionally of one type only. */
 export interface CampaignName {
   readonly projectId: string
   readonly idOrName: string
@@ -49,7 +49,7 @@ export async function requireCampaign(
   return row
 }
 
-/** First lock of what needs the campaign to stay: joining it, assigning to it, deleting it. */
+/** Locks the campaign before any other row: for joining it, assigning a reward to it, or deleting it. */
 export async function requireLockedCampaign(tx: Transaction, name: CampaignName): Promise<CampaignRow> {
   const { id } = await requireCampaign(tx, name)
   const row = await lockCampaign(tx, name.projectId, id)
@@ -85,7 +85,7 @@ export async function createCampaign(
   return row
 }
 
-/** What is sent replaces what was there. The voucher is settled when the campaign is made. */
+/** Replaces the given fields. The voucher template cannot be changed. */
 export async function changeCampaign(
   tx: Transaction,
   name: CampaignName,
@@ -104,7 +104,7 @@ export async function changeCampaign(
 }
 
 interface DeleteDeps {
-  /** What outside of this room needs the campaign, in words: "2 rewards". */
+  /** Describes what other features still need the campaign for, for example "2 rewards". */
   readonly usesOfCampaign: (reader: Reader, projectId: string, id: string) => Promise<readonly string[]>
 }
 
@@ -141,7 +141,7 @@ function columnsOf(fields: CampaignFields): Partial<CampaignRow> {
 
 const nameTaken = (name: string): Problem =>
   new Problem('duplicate_found', {
-    message: `A campaign named ${JSON.stringify(name)} exists already.`,
+    message: `A campaign named ${JSON.stringify(name)} already exists.`,
     details: 'Choose another name. Nothing was changed.',
     resource: { type: 'campaign', id: name },
   })

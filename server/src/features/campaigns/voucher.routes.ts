@@ -42,7 +42,7 @@ async function changeVoucher(
   const before = (await lockVouchers(tx, projectId, [id])).get(id)
   if (!before) throw notFound('voucher', code)
   const columns = {
-    // Without a holder nobody may use it, so nothing brings it back.
+    // A card without a holder stays inactive: nobody may use it.
     active: fields.active === undefined || before.holder_id === null ? undefined : Number(fields.active),
     starts_at: dateOf(fields.start_date, 'start_date'),
     expires_at: dateOf(fields.expiration_date, 'expiration_date'),
@@ -56,7 +56,7 @@ async function changeVoucher(
   return after
 }
 
-/** Loyalty cards and issued vouchers by their code: as much as it takes to read one, and to end or prolong it. */
+/** Reads a loyalty card or voucher by its code, and changes whether and until when it is valid. */
 export function voucherRoutes(app: App, deps: Deps): void {
   const config = { access: 'scope' } as const
   const tags = ['vouchers']

@@ -6,7 +6,7 @@ import type { VoucherType } from './campaign.ts'
 export interface VoucherRow {
   project_id: string
   id: string
-  /** Unique in the project, whatever the campaign. */
+  /** Unique in the project, across campaigns. */
   code: string
   campaign_id: string
   type: VoucherType
@@ -18,7 +18,7 @@ export interface VoucherRow {
   points: number
   /** Always the sum of the card's entries. */
   balance: number
-  /** How many entries the ledger has: the next one's number is one more. */
+  /** Number of ledger entries; the next entry gets one more. */
   entries: number
   redeemed_quantity: number
   redeemed_points: number
@@ -47,7 +47,7 @@ export const findVoucher = (
     .where('code', '=', code)
     .executeTakeFirst()
 
-/** The card of a customer in a campaign, the oldest where there are several. */
+/** Finds the card of a customer in a campaign, the oldest if there are several. */
 export const findCardOf = (
   reader: Reader,
   { projectId, campaignId, holderId }: { projectId: string; campaignId: string; holderId: string },
@@ -63,7 +63,7 @@ export const findCardOf = (
     .orderBy('id')
     .executeTakeFirst()
 
-/** Locks in the order of ids, so that no two transactions wait for each other. The statements are sent together. */
+/** Locks in the order of ids to avoid deadlocks. The statements are sent together. */
 export async function lockVouchers(
   tx: Transaction,
   projectId: string,
@@ -117,7 +117,7 @@ export async function hasVouchers(reader: Reader, projectId: string, campaignId:
   return row !== undefined
 }
 
-/** What customers hold on their loyalty cards, with the campaign's name. */
+/** Lists the loyalty cards of customers with the campaign's name. */
 export const listCardsOf = (reader: Reader, projectId: string, holderIds: readonly string[]) =>
   reader
     .read<VoucherTables>()
@@ -140,7 +140,7 @@ export const listCardsOf = (reader: Reader, projectId: string, holderIds: readon
     .orderBy('vouchers.created_at')
     .execute()
 
-/** Which of the codes are taken. */
+/** Returns those of the codes that are taken. */
 export async function takenCodes(
   reader: Reader,
   projectId: string,
@@ -156,7 +156,7 @@ export async function takenCodes(
   return new Set(rows.map((row) => row.code))
 }
 
-/** False where the code is taken. */
+/** Returns false if the code is taken. */
 export async function insertVoucher(tx: Transaction, row: VoucherRow): Promise<boolean> {
   const inserted = await tx
     .write<VoucherTables>()
@@ -181,7 +181,7 @@ export async function updateVoucherRow(
     .execute()
 }
 
-/** Without a holder nobody may use it. The ledger stays. */
+/** Deactivates the cards of a deleted customer, because nobody may use them. The ledger stays. */
 export async function releaseCards(tx: Transaction, projectId: string, customerId: string): Promise<void> {
   const held = await tx
     .read<VoucherTables>()
@@ -195,7 +195,7 @@ export async function releaseCards(tx: Transaction, projectId: string, customerI
     projectId,
     held.map((row) => row.id),
   )
-  // Not by their ids: a redemption that held one of the locks may have given the customer another card meanwhile.
+  // Matches by customer, not by the ids above: a redemption may have issued another card while this waited for a lock.
   await tx
     .write<VoucherTables>()
     .updateTable('vouchers')

@@ -32,7 +32,7 @@ function worthOf(row: VoucherRow): object {
   return { [row.type === 'GIFT_VOUCHER' ? 'gift' : 'discount']: JSON.parse(row.value!) }
 }
 
-/** A voucher as outsiders see it; a loyalty card is one. The same in answers and in events. */
+/** Public view of a voucher or loyalty card, in responses and in events. */
 export const voucherView = (row: VoucherRow, campaign: CampaignRow) => ({
   id: row.id,
   code: row.code,
@@ -57,20 +57,20 @@ export const voucherView = (row: VoucherRow, campaign: CampaignRow) => ({
   object: 'voucher' as const,
 })
 
-/** Refuses to redeem with a card that is not valid now. */
+/** Throws if the card is not valid now, so that nothing can be redeemed with it. */
 export function checkValid(row: VoucherRow, now: number): void {
   const resource = { type: 'voucher', id: row.code }
-  const named = `The card ${JSON.stringify(row.code)}`
+  const subject = `The card ${JSON.stringify(row.code)}`
   if (row.active !== 1)
-    throw new Problem('voucher_disabled', { message: `${named} is not active.`, resource })
+    throw new Problem('voucher_disabled', { message: `${subject} is not active.`, resource })
   if (row.starts_at !== null && now < row.starts_at)
     throw new Problem('voucher_not_active', {
-      message: `${named} is valid from ${isoTime(row.starts_at)}.`,
+      message: `${subject} is valid from ${isoTime(row.starts_at)}.`,
       resource,
     })
   if (row.expires_at !== null && now >= row.expires_at)
     throw new Problem('voucher_expired', {
-      message: `${named} expired at ${isoTime(row.expires_at)}.`,
+      message: `${subject} expired at ${isoTime(row.expires_at)}.`,
       resource,
     })
 }

@@ -4,7 +4,7 @@ import type { Page, Rows } from '../../platform/http/index.ts'
 export interface CustomerRow {
   project_id: string
   id: string
-  /** The caller's own id, unique in the project where there is one. */
+  /** The client's own id, unique in the project if present. */
   source_id: string | null
   name: string | null
   email: string | null
@@ -22,7 +22,7 @@ interface CustomerTables {
 
 const customers = projectTable<CustomerRow>('customers')
 
-/** By our id, else by the caller's own. */
+/** Finds a customer by our id, then by the client's own. */
 export const findCustomer = (reader: Reader, projectId: string, idOrSourceId: string) =>
   customers.findByIdOr('source_id', reader, projectId, idOrSourceId)
 
@@ -34,7 +34,7 @@ export const listCustomerRows = (
   { page, email, name }: { page: Page; email?: string | undefined; name?: string | undefined },
 ): Promise<Rows<CustomerRow>> => customers.list(reader, projectId, page, { email, name })
 
-/** False where the source id is taken. */
+/** Returns false if the source id is taken. */
 export const insertCustomer = customers.insert
 
 export const updateCustomerRow = customers.update

@@ -31,7 +31,7 @@ export const customerFields = {
 const Fields = Type.Object(customerFields)
 export type CustomerFields = BodyOf<typeof Fields>
 
-/** What was sent, as columns; what was not sent stays as it is. */
+/** Columns of the fields that were sent. */
 export function customerColumns(fields: CustomerFields): Partial<CustomerRow> {
   const columns: Partial<CustomerRow> = given(fields, ['source_id', 'name', 'email', 'phone', 'description'])
   if (fields.address !== undefined) columns.address = fields.address && addressText(fields.address)
@@ -42,7 +42,7 @@ export function customerColumns(fields: CustomerFields): Partial<CustomerRow> {
 const addressText = (address: Record<string, string | null>): string =>
   JSON.stringify(Object.fromEntries(ADDRESS.map((line) => [line, address[line] ?? null])))
 
-/** What a customer holds in one campaign: told by whoever keeps the cards. */
+/** Points of a customer in one campaign. */
 export interface Holding {
   readonly customerId: string
   readonly campaign: string
@@ -51,7 +51,7 @@ export interface Holding {
   readonly redeemedQuantity: number
 }
 
-/** As events and redemptions name a customer. */
+/** Short form of a customer in events and redemptions. */
 export const simpleCustomerView = (row: CustomerRow) => ({
   id: row.id,
   source_id: row.source_id,
@@ -80,7 +80,7 @@ export const customerView = (row: CustomerRow, holdings: readonly Holding[]) => 
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** The platform also counts what does not exist here (failed redemptions, orders, gifts): it is none. */
+/** Voucherify also counts failed redemptions, orders and gifts. Jeton has none of them, so those are zero. */
 function summaryOf(holdings: readonly Holding[]) {
   const succeeded = sum(holdings.map((one) => one.redeemedQuantity))
   return {

@@ -4,11 +4,11 @@ import { requireLockedCustomer } from './save-customer.ts'
 
 interface Deps {
   readonly db: Database
-  /** Tells whoever keeps the customer's cards, in the same transaction: no card may be used without its holder. */
+  /** Deactivates the customer's cards in the same transaction, so that no card is usable without a holder. */
   readonly releaseCards: (tx: Transaction, projectId: string, customerId: string) => Promise<void>
 }
 
-/** Personal data is gone at once. Past events keep what they told. */
+/** Deletes personal data immediately. Past events keep their content. */
 export const deleteCustomer = (deps: Deps, projectId: string, id: string): Promise<void> =>
   deps.db.transaction(async (tx) => {
     const row = await requireLockedCustomer(tx, projectId, id)

@@ -1,4 +1,4 @@
-/** Customers: who they are. It never knows what they hold; whoever keeps cards tells it. */
+/** Customers and their personal data. Does not depend on campaigns: `compose.ts` passes in what customers hold. */
 export { customerRoutes } from './customer.routes.ts'
 export { type CustomerRow, deleteCustomersOfProject, findCustomer } from './customer.store.ts'
 export {

@@ -25,7 +25,7 @@ export async function requireCustomer(
   return row
 }
 
-/** Held until the end of the transaction: it cannot be deleted meanwhile. */
+/** Locks the customer until the end of the transaction, so that it cannot be deleted meanwhile. */
 export async function requireLockedCustomer(
   tx: Transaction,
   projectId: string,
@@ -66,7 +66,7 @@ async function newCustomer(deps: Deps, tx: Transaction, projectId: string, field
   return { ...row, ...customerColumns(fields) }
 }
 
-/** What is sent replaces what was there; what is not sent stays. */
+/** Replaces the fields that are sent. */
 export async function changeCustomer(
   tx: Transaction,
   { projectId, id, fields }: { projectId: string; id: string; fields: CustomerFields },
@@ -84,6 +84,6 @@ export async function changeCustomer(
 const sourceIdTaken = (sourceId: string): Problem =>
   new Problem('duplicate_found', {
     message: `Another customer has the source_id ${JSON.stringify(sourceId)}.`,
-    details: 'Choose another one. Nothing was changed.',
+    details: 'Choose another source_id. Nothing was changed.',
     resource: { type: 'customer', id: sourceId },
   })

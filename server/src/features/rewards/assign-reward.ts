@@ -18,14 +18,14 @@ export interface SentPrice {
   readonly loyalty?: { readonly points?: number | undefined } | undefined
 }
 
-/** COIN has no price of its own: the customer says how many points to spend. */
+/** COIN has no fixed price: the customer chooses how many points to spend. */
 function priceOf(reward: RewardRow, sent: SentPrice | null | undefined): number | null {
   if (reward.type === 'COIN') return null
   const points = sent?.loyalty?.points
   if (points !== undefined) return points
   throw new Problem('missing_parameters', {
     message: 'parameters.loyalty.points is missing.',
-    details: 'Send what the reward costs in this campaign.',
+    details: 'Send the price of the reward in this campaign.',
   })
 }
 
@@ -36,7 +36,7 @@ export interface NewAssignment {
   readonly parameters?: SentPrice | null | undefined
 }
 
-/** The campaign is locked before the reward, as everywhere. */
+/** Locks the campaign before the reward, like every other operation. */
 export async function assignReward(
   { random }: { random: RandomBytes },
   tx: Transaction,
@@ -93,7 +93,7 @@ export async function unassignReward(tx: Transaction, name: AssignmentName): Pro
 
 const assigned = (reward: RewardRow, campaign: string): Problem =>
   new Problem('duplicate_found', {
-    message: `The reward ${JSON.stringify(reward.name)} is assigned to ${JSON.stringify(campaign)} already.`,
-    details: 'Change the price of the assignment that is there. Nothing was changed.',
+    message: `The reward ${JSON.stringify(reward.name)} is already assigned to ${JSON.stringify(campaign)}.`,
+    details: 'To change the price, update the existing assignment. Nothing was changed.',
     resource: { type: 'reward', id: reward.id },
   })

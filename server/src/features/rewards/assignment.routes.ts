@@ -48,7 +48,7 @@ const Price = Type.Optional(
   }),
 )
 
-/** Assignments are reached from both of their ends. */
+/** Assignments can be reached through the reward and through the campaign. */
 export function assignmentRoutes(app: App, deps: Deps): void {
   addCreation(app, deps)
   addRoutes(app, deps, {
@@ -98,7 +98,7 @@ function addCreation(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'assignment.create-of-campaign',
-        summary: 'Offer several rewards in a campaign: all of them or none',
+        summary: 'Offer several rewards in a campaign, all or none',
         params: Type.Object({ campaignId: IdParam }),
         body: Type.Array(Type.Object({ reward: IdParam, parameters: Price }), { minItems: 1, maxItems: 100 }),
         response: { 200: Type.Unsafe<object[]>(Type.Array(Assignment)) },
@@ -116,14 +116,14 @@ function addCreation(app: App, deps: Deps): void {
   )
 }
 
-interface End {
+interface AssignmentParent {
   readonly path: string
   readonly param: 'rewardId' | 'campaignId'
   readonly suffix: string
   readonly ownerOf: (reader: Reader, projectId: string, id: string) => Promise<Owner>
 }
 
-function addRoutes(app: App, deps: Deps, { path, param, suffix, ownerOf }: End): void {
+function addRoutes(app: App, deps: Deps, { path, param, suffix, ownerOf }: AssignmentParent): void {
   const config = { access: 'scope' } as const
   const tags = ['rewards']
   const params = Type.Object({ [param]: IdParam, assignmentId: IdParam })
@@ -198,7 +198,7 @@ function addRoutes(app: App, deps: Deps, { path, param, suffix, ownerOf }: End):
       schema: {
         tags,
         operationId: `assignment.delete${suffix}`,
-        summary: 'No longer offer a reward in a campaign',
+        summary: 'Stop offering a reward in a campaign',
         params,
         response: { 204: Nothing },
       },

@@ -8,7 +8,7 @@ export interface AssignmentRow {
   id: string
   reward_id: string
   campaign_id: string
-  /** Null for COIN, whose price is what the customer wants to spend. */
+  /** Null for COIN, where the customer chooses how many points to spend. */
   points: number | null
   created_at: number
   updated_at: number | null
@@ -19,7 +19,7 @@ interface AssignmentTables {
   rewards: RewardRow
 }
 
-/** Where assignments are looked for: those of a reward, or those in a campaign. */
+/** Selects the assignments of a reward, or those in a campaign. */
 export type Owner = { readonly rewardId: string } | { readonly campaignId: string }
 
 const columnOf = (owner: Owner) =>
@@ -94,7 +94,7 @@ export interface Offer {
   readonly reward: RewardRow
 }
 
-/** Rewards of a campaign with their price; with `balance` only those that so many points buy now. */
+/** Lists rewards of a campaign with their price; with `balance` only those in stock that this many points can buy. */
 export async function listOffers(
   reader: Reader,
   { projectId, campaignId, balance }: { projectId: string; campaignId: string; balance?: number | undefined },
@@ -123,7 +123,7 @@ export async function listOffers(
   return { rows: await wholeOffers(reader, projectId, ids), total }
 }
 
-/** Both tables have columns of the same names, so the rows are fetched apart. */
+/** Fetches the rows of both tables separately, because they share column names. */
 async function wholeOffers(
   reader: Reader,
   projectId: string,
@@ -158,7 +158,7 @@ async function wholeOffers(
   })
 }
 
-/** False where the reward is assigned to the campaign already. */
+/** Returns false if the reward is already assigned to the campaign. */
 export async function insertAssignment(tx: Transaction, row: AssignmentRow): Promise<boolean> {
   const inserted = await tx
     .write<AssignmentTables>()

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { AssignmentRow } from './assignment.store.ts'
 
-/** The same in answers and in events. */
+/** Public view, in responses and in events. */
 export const assignmentView = (row: AssignmentRow) => ({
   id: row.id,
   reward_id: row.reward_id,

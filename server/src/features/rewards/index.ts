@@ -1,4 +1,4 @@
-/** Rewards: what points buy, at which price in which campaign, and how much is left. It never takes points. */
+/** Rewards, their price per campaign, and their stock. It never changes points. */
 export { assignReward } from './assign-reward.ts'
 export { assignmentRoutes } from './assignment.routes.ts'
 export { type AssignmentRow, findAssignmentOf } from './assignment.store.ts'

@@ -20,7 +20,7 @@ const LoyaltyReward = Type.Object({
   object: Type.Literal('loyalty_reward'),
 })
 
-/** What a member can get. */
+/** Rewards that a member can get. */
 export function offerRoutes(app: App, { db }: { readonly db: Database }): void {
   for (const { path, suffix } of MEMBER_PATHS)
     app.get(
@@ -35,7 +35,7 @@ export function offerRoutes(app: App, { db }: { readonly db: Database }): void {
           querystring: Type.Object({
             ...PageQuery,
             affordable_only: Type.Optional(
-              Type.Boolean({ description: 'Only what the card can buy now and what is in stock.' }),
+              Type.Boolean({ description: 'Only rewards that are in stock and that the card can buy now.' }),
             ),
           }),
           response: { 200: namedListOf('data', LoyaltyReward) },

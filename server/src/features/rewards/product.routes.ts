@@ -133,7 +133,7 @@ export function productRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'product.delete',
-        summary: 'Delete a product that no reward gives',
+        summary: 'Delete a product that no reward uses',
         params: Params,
         response: { 204: Nothing },
       },

@@ -15,7 +15,7 @@ export interface ProductRow {
 
 const products = projectTable<ProductRow>('products')
 
-/** By our id, else by the caller's own. */
+/** Finds a product by our id, then by the client's own. */
 export const findProduct = (reader: Reader, projectId: string, idOrSourceId: string) =>
   products.findByIdOr('source_id', reader, projectId, idOrSourceId)
 
@@ -24,7 +24,7 @@ export const lockProduct = products.lock
 export const listProductRows = (reader: Reader, projectId: string, page: Page): Promise<Rows<ProductRow>> =>
   products.list(reader, projectId, page)
 
-/** False where the source id is taken. */
+/** Returns false if the source id is taken. */
 export const insertProduct = products.insert
 
 export const updateProductRow = products.update

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { ProductRow } from './product.store.ts'
 
-/** As events and redemptions name a product. */
+/** Short form of a product in events and redemptions. */
 export const simpleProductView = ({ id, source_id, name }: ProductRow) => ({ id, source_id, name })
 
 export const productView = (row: ProductRow) => ({

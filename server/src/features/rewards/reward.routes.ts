@@ -68,10 +68,10 @@ const parameterFields = {
       exchange_ratio: Type.Number({
         minimum: 0.01,
         maximum: 1_000_000,
-        // Whole cents only: anything finer would be lost, and differently by every rounding.
+        // Whole cents only. A finer ratio would be lost to rounding.
         multipleOf: 0.01,
         'x-says':
-          'must be 0.01 to 1000000, with at most two decimals; for less raise points_ratio: 1000 points for 0.01, say',
+          'must be 0.01 to 1000000, with at most two decimals; for a smaller value raise points_ratio, for example 1000 points for 0.01',
       }),
       points_ratio: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
     }),
@@ -85,12 +85,12 @@ const Parameters = Type.Unsafe<SentParameters>(Type.Object(parameterFields))
 const ChangedParameters = Type.Unsafe<SentParameters>(
   Type.Object(parameterFields, {
     anyOf: Object.values(PARAMETER_OF).map((field) => ({ required: [field] })),
-    'x-says': 'must name what the reward is made of: campaign, coin or product',
+    'x-says': 'must contain campaign, coin or product',
     'x-key': 'missing_parameters',
   }),
 )
 
-/** Each type of reward is made of something else. */
+/** Each reward type requires its own parameter. */
 const fittingParameters = {
   allOf: REWARD_TYPES.map((type) => ({
     if: { properties: { type: { const: type } }, required: ['type'] },
@@ -104,7 +104,7 @@ const optional = {
     Type.Unsafe<number | null>({
       ...countField(),
       type: ['integer', 'null'],
-      description: 'What is left; null is without end.',
+      description: 'Remaining quantity; null means unlimited.',
     }),
   ),
   attributes: Type.Optional(
@@ -117,7 +117,7 @@ const optional = {
 }
 const Params = Type.Object({ rewardId: IdParam })
 
-/** Only what we know of: the rest would be kept without anyone having checked it. */
+/** Keeps only the attributes that the schema validates. */
 const known = <T extends { attributes?: { image_url?: string | null; description?: string | null } | null }>(
   body: T,
 ): T =>
@@ -197,7 +197,7 @@ export function rewardRoutes(app: App, deps: Deps): void {
         tags,
         operationId: 'reward.update',
         summary: 'Change a reward',
-        description: 'What is sent replaces what was there; what is not sent stays, and so does the type.',
+        description: 'Fields that are sent are replaced; omitted fields and the type stay unchanged.',
         params: Params,
         body: Type.Object({
           name: Type.Optional(NameField),

@@ -12,9 +12,9 @@ export interface RewardRow {
   type: RewardType
   /** As JSON: see `RewardParameters`. */
   parameters: string
-  /** The product or campaign that it is made of, which therefore cannot be deleted. */
+  /** Id of its product or campaign, which therefore cannot be deleted. */
   target_id: string | null
-  /** What is left; null is without end. */
+  /** Remaining quantity; null means unlimited. */
   stock: number | null
   redeemed: number
   attributes: string | null
@@ -36,7 +36,7 @@ export const lockReward = rewards.lock
 export const listRewardRows = (reader: Reader, projectId: string, page: Page): Promise<Rows<RewardRow>> =>
   rewards.list(reader, projectId, page)
 
-/** How many rewards are made of a product or campaign. */
+/** Counts the rewards that use a product or campaign. */
 export async function countRewardsFor(reader: Reader, projectId: string, targetId: string): Promise<number> {
   const { total } = await reader
     .read<RewardTables>()
@@ -55,9 +55,9 @@ export async function insertReward(tx: Transaction, row: RewardRow): Promise<voi
 export const updateRewardRow = rewards.update
 
 /**
- * Takes one from the stock. Everyone who redeems this reward waits here for the row, so it is the last lock of a redemption.
- * An empty stock throws NotNullViolation: a statement that fails also fails the commit behind it, so that the commit need
- * not wait for the answer while others wait for the row.
+ * Takes one from the stock. All redemptions of the reward wait for this row, so it is the last lock of a redemption.
+ * An empty stock throws NotNullViolation. A failed statement also fails the commit that was sent behind it, so the commit
+ * need not wait for this result while others wait for the row.
  */
 export async function takeOne(tx: Transaction, { project_id, id }: RewardRow): Promise<void> {
   await tx

@@ -2,7 +2,7 @@ import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { CampaignType } from '../campaigns/index.ts'
 import type { RewardRow } from './reward.store.ts'
 
-/** What a reward is made of; exactly one of these, by its type. */
+/** Exactly one of these is present, depending on the reward type. */
 export interface RewardParameters {
   readonly campaign?: { readonly id: string; readonly balance?: number; readonly type: CampaignType }
   /** `points_ratio` points are worth `exchange_ratio`, in the currency's main unit. */
@@ -12,7 +12,7 @@ export interface RewardParameters {
 
 export const parametersOf = (row: RewardRow): RewardParameters => JSON.parse(row.parameters)
 
-/** As events name a reward. */
+/** Short form of a reward in events. */
 export const simpleRewardView = (row: RewardRow) => ({
   id: row.id,
   name: row.name,

@@ -31,7 +31,7 @@ export async function requireProduct(reader: Reader, { projectId, id }: ProductN
   return row
 }
 
-/** Held until the end of the transaction: it cannot be deleted meanwhile. */
+/** Locks the product until the end of the transaction, so that it cannot be deleted meanwhile. */
 export async function requireLockedProduct(tx: Transaction, name: ProductName): Promise<ProductRow> {
   const { id } = await requireProduct(tx, name)
   const row = await lockProduct(tx, name.projectId, id)
@@ -86,7 +86,7 @@ export async function deleteProduct(tx: Transaction, name: ProductName): Promise
   const rewards = await countRewardsFor(tx, row.project_id, row.id)
   if (rewards > 0)
     throw new Problem('resource_in_use', {
-      message: `${rewards === 1 ? 'A reward' : `${rewards} rewards`} of this project gives this product.`,
+      message: `${rewards === 1 ? 'A reward uses' : `${rewards} rewards use`} this product.`,
       details: 'Delete the rewards first. Nothing was deleted.',
       resource: { type: 'product', id: row.id },
     })
@@ -96,6 +96,6 @@ export async function deleteProduct(tx: Transaction, name: ProductName): Promise
 const sourceIdTaken = (sourceId: string): Problem =>
   new Problem('duplicate_found', {
     message: `Another product has the source_id ${JSON.stringify(sourceId)}.`,
-    details: 'Choose another one. Nothing was changed.',
+    details: 'Choose another source_id. Nothing was changed.',
     resource: { type: 'product', id: sourceId },
   })

@@ -76,13 +76,13 @@ export async function createReward(
   return row
 }
 
-/** What is sent replaces what was there; the type stays. */
+/** Replaces the fields that are sent. The type never changes. */
 export async function changeReward(
   tx: Transaction,
   { projectId, id }: { projectId: string; id: string },
   fields: RewardFields,
 ): Promise<RewardRow> {
-  // The type never changes, so it can be read before the lock: what the reward is made of is locked before the reward.
+  // The type never changes, so it can be read before the lock: the product or campaign is locked before the reward.
   const { type } = await requireReward(tx, projectId, id)
   const parts = fields.parameters && (await partsOf(tx, { projectId, type, sent: fields.parameters }))
   const before = await requireLockedReward(tx, projectId, id)
@@ -121,7 +121,7 @@ interface SentParts {
 
 export const PARAMETER_OF = { MATERIAL: 'product', COIN: 'coin', CAMPAIGN: 'campaign' } as const
 
-/** What the reward is made of: checked, locked so that it stays, and as we write it. */
+/** Validates the parameter of the reward type and locks its product or campaign, so that it cannot be deleted. */
 async function partsOf(tx: Transaction, { projectId, type, sent }: SentParts): Promise<Parts> {
   const field = PARAMETER_OF[type]
   if (sent[field] === undefined)
@@ -163,8 +163,8 @@ async function campaignParts(
   const campaign = await requireLockedCampaign(tx, { projectId, idOrName: id })
   if (type && type !== campaign.campaign_type)
     throw new Problem('invalid_payload', {
-      message: `parameters.campaign.type is ${type}, but the campaign is one of ${campaign.campaign_type}.`,
-      details: 'Leave it out: the campaign tells.',
+      message: `parameters.campaign.type is ${type}, but the campaign has type ${campaign.campaign_type}.`,
+      details: 'Omit the type: it follows from the campaign.',
       resource: { type: 'campaign', id: campaign.id },
     })
   const worth = typeof balance === 'number' ? { balance } : {}

@@ -4,7 +4,7 @@ import { countRewardsFor } from './reward.store.ts'
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** What of this room needs a campaign, in words: whoever deletes campaigns asks. */
+/** Describes what rewards still need a campaign for. */
 export async function usesOfCampaign(
   reader: Reader,
   projectId: string,

@@ -20,15 +20,15 @@ export interface DestinationRequest {
 }
 
 interface DestinationChange {
-  /** `secret_rotated`: what happened, for the audit log. */
+  /** Recorded in the audit log, for example `secret_rotated`. */
   readonly action: string
-  /** What becomes different; null leaves everything as it is. */
+  /** Returns the columns to change, or null to change nothing. */
   apply(row: DestinationRow, now: number, tx: Transaction): Difference | Promise<Difference>
 }
 
 type Difference = Partial<DestinationRow> | null
 
-/** Every change of a destination: its row locked, the audit entry and the notification in the same transaction. */
+/** Locks a destination and changes it. The audit entry and the notification are in the same transaction. */
 export const changeDestination = (
   deps: Pick<DestinationDeps, 'db' | 'random'>,
   request: DestinationRequest,

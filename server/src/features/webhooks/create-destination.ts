@@ -36,7 +36,7 @@ export interface NewDestination {
 
 interface Created {
   readonly row: DestinationRow
-  /** Shown this once. */
+  /** Shown only in this response. */
   readonly secret: string
 }
 
@@ -47,7 +47,7 @@ export async function createDestination(deps: DestinationDeps, wanted: NewDestin
 
 async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDestination): Promise<Created> {
   const { projectId, kind, fields } = wanted
-  // Locked, so that none slips into a project that is being deleted.
+  // Locked, so that no destination is added to a project that is being deleted.
   await requireLockedProject(tx, projectId)
   const campaignId =
     fields.campaign_id === undefined ? null : await loyaltyCampaignId(tx, projectId, fields.campaign_id)
@@ -80,15 +80,15 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
   return { row, secret: shown }
 }
 
-/** While more than this many events of a project wait to be fanned out, its destinations cannot be told which came before them. */
-const SKIPS_MOST = 10_000
+/** A new destination stores the ids of earlier events that are still in the outbox. Above this number creation is refused. */
+const MAX_SKIPPED_EVENTS = 10_000
 
 async function eventsBefore(tx: Transaction, projectId: string): Promise<string[]> {
-  const waiting = await listOutboxEventIds(tx, projectId, SKIPS_MOST + 1)
-  if (waiting.length > SKIPS_MOST)
+  const waiting = await listOutboxEventIds(tx, projectId, MAX_SKIPPED_EVENTS + 1)
+  if (waiting.length > MAX_SKIPPED_EVENTS)
     throw new Problem('temporarily_unavailable', {
-      message: `More than ${SKIPS_MOST} events of this project wait to be sent out; a destination can be created once they are fewer.`,
-      details: 'Check that a worker runs (jeton serve, or jeton worker), and try again.',
+      message: `More than ${MAX_SKIPPED_EVENTS} events of this project are waiting to be sent. Create the destination when the backlog is smaller.`,
+      details: 'Check that a worker is running (jeton serve or jeton worker), then retry.',
       headers: { 'retry-after': '5' },
     })
   return waiting

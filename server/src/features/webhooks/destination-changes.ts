@@ -7,7 +7,7 @@ import { sealHeaders } from './extra-headers.ts'
 import { loyaltyCampaignId } from './loyalty-campaign.ts'
 import { makeSecret } from './signing-secret.ts'
 
-/** A new start: what was held goes out, and earlier failures no longer count against it. */
+/** Clears the failure record and releases held deliveries. */
 const enabledAt = (now: number) => ({
   active: 1,
   disabled_reason: null,
@@ -25,7 +25,7 @@ export const enableDestination = (
     apply: (row, now) => (row.active === 1 ? null : enabledAt(now)),
   })
 
-/** One that Jeton disabled itself keeps its reason: it says more. */
+/** Keeps the reason if Jeton disabled the destination itself, because that reason is more specific. */
 export const disableDestination = (
   deps: DestinationDeps,
   request: DestinationRequest,
@@ -35,12 +35,12 @@ export const disableDestination = (
     apply: (row) => (row.active === 0 ? null : disabledFor(DISABLED_BY_OPERATOR)),
   })
 
-/** What was known of a destination when something was sent to it. */
+/** State of the destination when the attempt started. */
 type Seen = Pick<DestinationRow, 'project_id' | 'kind' | 'id' | 'target_url' | 'failing_since'>
 
 /**
- * By Jeton itself, on record like what an operator does. False where it was disabled or gone by then, leads elsewhere, or
- * has answered since.
+ * Disables a destination that keeps failing, with an audit entry. Returns false if it was meanwhile disabled, deleted,
+ * given another URL or answered.
  */
 export async function disableUnreachable(
   deps: Pick<DestinationDeps, 'db' | 'random'>,
@@ -76,7 +76,7 @@ export const deleteDestination = (
     apply: (_, now) => ({ ...WITHOUT_SECRETS, active: 0, deleted_at: now }),
   })
 
-/** A new secret. The one before it signs as well for `overlapSeconds`, and an earlier one no longer. */
+/** Creates a new secret. The previous secret also signs for `overlapSeconds`; an older one stops signing now. */
 export async function rotateSecret(
   deps: DestinationDeps,
   request: DestinationRequest & { overlapSeconds: number },
@@ -93,7 +93,7 @@ export async function rotateSecret(
   return { row, secret: made.shown }
 }
 
-/** Replaces what is named and leaves the rest; the secret always stays. */
+/** Replaces the given fields. The secret never changes here. */
 export async function updateDestination(
   deps: DestinationDeps,
   request: DestinationRequest,
@@ -127,7 +127,7 @@ function differenceOf(
   )
   if (events) wanted.events = kindsOf(events)
   if (headers) wanted.headers = sealHeaders(vault, row, headers)
-  // Elsewhere nothing has failed yet.
+  // A new URL has no failures yet.
   if (wanted.target_url !== undefined && wanted.target_url !== row.target_url) wanted.failing_since = null
   if (active !== undefined && active !== (row.active === 1))
     Object.assign(wanted, active ? enabledAt(now) : disabledFor(DISABLED_BY_OPERATOR))

@@ -12,7 +12,7 @@ const rowWith = (fields: Partial<DestinationRow>) =>
   ({ ...owner, headers: '{}', previous_secret: null, previous_until: null, ...fields }) as DestinationRow
 
 describe('a signing secret', () => {
-  test('is what Standard Webhooks wants: whsec_ and base64 of 24 to 64 bytes, without odd characters', () => {
+  test('follows Standard Webhooks: whsec_ and base64 of 24 to 64 bytes, without URL-unsafe characters', () => {
     for (let i = 0; i < 100; i++) {
       const { shown, stored } = makeSecret({ vault, random: randomBytes }, owner)
       expect(shown).toMatch(/^whsec_[0-9A-Za-z]{44}$/)
@@ -24,7 +24,7 @@ describe('a signing secret', () => {
     }
   })
 
-  test('signs together with the one before it until the overlap ends, the new one first', () => {
+  test('signs first, and the previous secret signs too until the overlap ends', () => {
     const before = makeSecret({ vault, random: randomBytes }, owner)
     const now = makeSecret({ vault, random: randomBytes }, owner)
     const row = rowWith({ ...now.stored, previous_secret: before.stored.secret, previous_until: 1_000 })
@@ -33,7 +33,7 @@ describe('a signing secret', () => {
     expect(openSecrets(vault, rowWith(now.stored), 0)).toEqual([now.shown])
   })
 
-  test('copied into another row does not open', () => {
+  test('cannot be decrypted after it is copied into another row', () => {
     const { stored } = makeSecret({ vault, random: randomBytes }, owner)
     for (const thief of [{ id: 'distr_2' }, { project_id: 'proj_2' }])
       expect(() => openSecrets(vault, rowWith({ ...stored, ...thief }), 0)).toThrow(Problem)
@@ -52,7 +52,7 @@ describe('extra headers', () => {
     expect(openHeaders(vault, { ...owner, headers: stored })).toEqual(headers)
   })
 
-  test('that come back masked stay as they were', () => {
+  test('keep their values if the request sends the mask', () => {
     const before = sealed({ authorization: 'Bearer old', 'x-old': 'old' })
     const after = sealed({ authorization: MASK, 'x-new': 'new' }, before)
     expect(openHeaders(vault, { ...owner, headers: after })).toEqual({
@@ -62,7 +62,7 @@ describe('extra headers', () => {
     expect(() => sealed({ 'x-never': MASK }, before)).toThrow(/x-never.*there is none to keep/)
   })
 
-  test('do not open under another name or in another row', () => {
+  test('cannot be decrypted under another name or in another row', () => {
     const [value] = Object.values(JSON.parse(sealed({ 'x-a': 'secret' })) as Record<string, string>)
     const renamed = JSON.stringify({ 'x-b': value })
     expect(() => openHeaders(vault, { ...owner, headers: renamed })).toThrow(Problem)
@@ -104,7 +104,7 @@ describe('extra headers', () => {
     'content-encoding',
     'accept-encoding',
   ]
-  test.each(refused)('may not be %j', (name) =>
+  test.each(refused)('reject the name %j', (name) =>
     expect(name).not.toMatch(new RegExp(HEADER_NAME_PATTERN, 'u')),
   )
 })

@@ -26,9 +26,9 @@ import {
   updateDestination,
 } from './destination-changes.ts'
 
-/** Receivers get a day to learn the new secret. */
+/** Gives receivers a day to deploy the new secret. */
 const DEFAULT_OVERLAP_SECONDS = 86_400
-const LONGEST_OVERLAP_SECONDS = 7 * 86_400
+const MAX_OVERLAP_SECONDS = 7 * 86_400
 
 const COLUMNS: Readonly<Record<DestinationKind, readonly string[]>> = {
   webhook: ['id', 'target_url', 'events', 'active', 'disabled_reason', 'created_at'],
@@ -44,13 +44,13 @@ const EXAMPLE: Readonly<Record<DestinationKind, object>> = {
   distribution: { name: 'Redeemed', campaign_id: '$CAMPAIGN_ID', ...SUBSCRIPTION },
 }
 
-/** Project webhooks and distributions differ in their fields, and in nothing that is done with them. */
+/** Project webhooks and distributions have different fields but the same operations. */
 export function destinationRoutes(app: App, deps: DestinationDeps): void {
   routesOf(app, deps, 'webhook')
   routesOf(app, deps, 'distribution')
 }
 
-/** The fields of both kinds in one type: which of them each may carry is said by its schema. */
+/** One type with the fields of both kinds. The schema of each kind decides which of them it accepts. */
 const bodyOf = <Fields>(properties: TProperties, rules?: object) =>
   Type.Unsafe<Fields>(strict(properties, rules))
 
@@ -144,7 +144,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
       schema: {
         tags,
         operationId: `${kind}.update`,
-        summary: `Change a ${kind}; what is not named stays, and so does the secret`,
+        summary: `Update a ${kind}; omitted fields and the secret stay unchanged`,
         params: Params,
         body: bodyOf<DestinationFields>(Replacement[kind], { minProperties: 1 }),
         response: { 200: Shown[kind] },
@@ -160,7 +160,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
       schema: {
         tags,
         operationId: `${kind}.delete`,
-        summary: `Delete a ${kind}; nothing more is sent to it`,
+        summary: `Delete a ${kind}; sending to it stops`,
         params: Params,
         response: { 204: Nothing },
       },
@@ -172,8 +172,8 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   )
 
   const verbs = [
-    { verb: 'enable', run: enableDestination, summary: `Enable a ${kind}; what was held is sent` },
-    { verb: 'disable', run: disableDestination, summary: `Disable a ${kind}; what is to be sent is held` },
+    { verb: 'enable', run: enableDestination, summary: `Enable a ${kind}; held deliveries are sent` },
+    { verb: 'disable', run: disableDestination, summary: `Disable a ${kind}; its deliveries are held` },
   ]
   for (const { verb, run, summary } of verbs)
     app.post(
@@ -205,8 +205,8 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
             overlap_seconds: Type.Optional(
               Type.Integer({
                 minimum: 0,
-                maximum: LONGEST_OVERLAP_SECONDS,
-                description: `How long the secret before it signs as well. Default: ${DEFAULT_OVERLAP_SECONDS}.`,
+                maximum: MAX_OVERLAP_SECONDS,
+                description: `How long the previous secret also signs. Default: ${DEFAULT_OVERLAP_SECONDS}.`,
               }),
             ),
           }),

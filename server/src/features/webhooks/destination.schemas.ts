@@ -23,7 +23,7 @@ const distributionFields = {
   headers: Type.Record(Type.String(), Type.String(), { description: 'Values are masked.' }),
 }
 
-const secret = { secret: Type.String({ description: 'Signs what is sent. Shown this once.' }) }
+const secret = { secret: Type.String({ description: 'Key of the signatures. Shown only in this response.' }) }
 
 const webhook = { object: Type.Literal('webhook'), ...shownFields }
 const distribution = { object: Type.Literal('distribution'), ...shownFields, ...distributionFields }
@@ -37,19 +37,17 @@ export const ShownWithSecret = {
 const TargetUrl = Type.String({
   ...TARGET_URL,
   description:
-    'Where events are sent: https to a public address, or what JETON_WEBHOOK_ALLOW lists. It is not looked up.',
+    'URL that receives the events: https to a public address, or an address in JETON_WEBHOOK_ALLOW. The host name is not resolved when it is set.',
 })
 
 const Events = Type.Array(Type.String({ enum: [...EVENT_KIND_NAMES] }), {
   minItems: 1,
   maxItems: 50,
-  description: 'Kinds of events, by either of their names.',
+  description: 'Event kinds to send. Both names of a kind are accepted.',
 })
 
 const common = {
-  active: Type.Optional(
-    Type.Boolean({ description: 'Default: true. While it is not, what is to be sent is held.' }),
-  ),
+  active: Type.Optional(Type.Boolean({ description: 'Default: true. While false, deliveries are held.' })),
   description: Type.Optional(
     nullable<string>('string', {
       maxLength: 500,
@@ -71,7 +69,7 @@ const extras = {
       minLength: 1,
       maxLength: 100,
       pattern: `^(?!${TEST_EVENT.replace('.', '\\.')}$)(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$`,
-      'x-says': `must be 1 to 100 characters, not blank, without control characters and not ${TEST_EVENT}, which is for tests`,
+      'x-says': `must be 1 to 100 characters, not blank, without control characters and not ${TEST_EVENT}, which is reserved for tests`,
       description: 'Sent as `type` instead of the kind.',
     }),
   ),
@@ -81,23 +79,23 @@ const extras = {
       maxProperties: 20,
       'x-says': 'must have at most 20 entries',
       description:
-        'More headers, names in lower case. Values are never shown again; a masked one that is sent back stays as it is.',
+        'Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value.',
       propertyNames: {
         pattern: HEADER_NAME_PATTERN,
         'x-says':
-          'is not a name that can be set: use lower case letters, digits and hyphens, and none that Jeton or HTTP itself sets',
+          'is not allowed: use lower-case letters, digits and hyphens, and no header that Jeton or HTTP sets itself',
       },
       additionalProperties: {
         type: 'string',
         maxLength: 2000,
         pattern: '^(•••|[\\u0021-\\u007e]([\\u0020-\\u007e]*[\\u0021-\\u007e])?)$',
-        'x-says': 'must be 1 to 2000 printable ASCII characters without spaces at its ends',
+        'x-says': 'must be 1 to 2000 printable ASCII characters without leading or trailing spaces',
       },
     }),
   ),
 }
 
-/** What a request to create may say. */
+/** Fields of a request that creates a destination. */
 export const Creation = {
   webhook: { target_url: TargetUrl, events: Events, ...common },
   distribution: {
@@ -110,7 +108,7 @@ export const Creation = {
   },
 }
 
-/** What a change may say: any of it. */
+/** Fields of a request that updates a destination; all are optional. */
 export const Replacement = {
   webhook: { target_url: Type.Optional(TargetUrl), events: Type.Optional(Events), ...common },
   distribution: {

@@ -6,41 +6,41 @@ import type { EventTables } from '../events/index.ts'
 
 export type DestinationKind = 'webhook' | 'distribution'
 
-/** Where events are sent: a webhook of the project, or a distribution of one of its loyalty campaigns. */
+/** Receiver of events: a webhook of the project, or a distribution of one of its loyalty campaigns. */
 export interface DestinationRow {
   project_id: string
   id: string
   kind: DestinationKind
-  /** Only distributions have these three. */
+  /** `name`, `campaign_id` and `event_name` are set for distributions only. */
   name: string | null
   campaign_id: string | null
   event_name: string | null
-  /** JSON: each name with its encrypted value. */
+  /** JSON object: header name to encrypted value. */
   headers: string
   target_url: string
-  /** JSON: kinds. */
+  /** JSON array of event kinds. */
   events: string
-  /** 1 or 0: PostgreSQL and SQLite agree on numbers, not on booleans. */
+  /** 1 or 0, because SQLite has no boolean type. */
   active: number
   disabled_reason: string | null
   description: string | null
-  /** Encrypted, like the one before it, which signs as well until `previous_until`. */
+  /** Encrypted, like `previous_secret`, which also signs until `previous_until`. */
   secret: string
   secret_last4: string
   previous_secret: string | null
   previous_until: number | null
-  /** Since when every attempt has failed; null after a success. */
+  /** Time of the first failure since the last success; null after a success. */
   failing_since: number | null
-  /** Enabled at this time, and what was held is still to be made due; null once that is done. */
+  /** Time it was enabled, while its held deliveries are not yet due again; otherwise null. */
   released_at: number | null
   /**
-   * JSON: ids of events that were written before it and not yet fanned out when it was made. By this, and not by
-   * clocks, which jump, the fan-out knows what it must not get.
+   * JSON array: ids of the events that were in the outbox when the destination was created. The relay does not send them
+   * to it. Ids are compared instead of times because clocks jump.
    */
   skips: string
   created_at: number
   updated_at: number
-  /** Stays for the record of what was sent to it, without its secrets. */
+  /** Deleted rows stay, without their secrets, for the delivery record. */
   deleted_at: number | null
 }
 
@@ -48,7 +48,7 @@ export interface DestinationTables {
   destinations: DestinationRow
 }
 
-/** Topic that is notified after every change of a destination. */
+/** Topic of the notification after every change of a destination. */
 export const DESTINATIONS_CHANGED = 'destinations'
 
 interface Which {
@@ -133,7 +133,7 @@ export async function updateDestinationRow(
   await tx.notify(DESTINATIONS_CHANGED)
 }
 
-/** Of all projects, in the order of their ids, a hundred at a time: those after this one. */
+/** Lists up to 100 destinations of all projects, ordered by id, after the given one. */
 export async function listDestinationsAfter(
   reader: Reader,
   after: Pick<DestinationRow, 'project_id' | 'id'> | undefined,
@@ -149,10 +149,10 @@ export async function listDestinationsAfter(
   return query.selectAll().orderBy('project_id').orderBy('id').limit(100).execute()
 }
 
-/** `v1.`, the eight digits of a key id, and the dot behind it: all of a sealed value that names its key. */
+/** Length of `v1.`, an eight-digit key id and a dot: the prefix of an encrypted value that names its key. */
 const KEY_ID_END = 12
 
-/** Ids of the encryption keys that stored secrets and header values need. */
+/** Ids of the encryption keys that stored secrets and header values were encrypted with. */
 export async function listNeededKeyIds(reader: Reader): Promise<string[]> {
   const rows = await reader
     .read<DestinationTables>()
@@ -173,7 +173,7 @@ export async function listNeededKeyIds(reader: Reader): Promise<string[]> {
   return [...new Set(sealed.map(keyIdIn))].filter((id) => id !== undefined).sort()
 }
 
-/** Enabled lately, with what was held still to be made due. */
+/** Lists enabled destinations whose held deliveries are not yet due again. */
 export const listReleased = (reader: Reader): Promise<DestinationRow[]> =>
   reader
     .read<DestinationTables>()
@@ -182,7 +182,7 @@ export const listReleased = (reader: Reader): Promise<DestinationRow[]> =>
     .where('released_at', 'is not', null)
     .execute()
 
-/** Unless it was enabled once more since it was read. */
+/** Ends the release, unless the destination was enabled again since it was read. */
 export async function finishRelease(tx: Transaction, row: DestinationRow): Promise<void> {
   await tx
     .write<DestinationTables>()
@@ -194,7 +194,7 @@ export async function finishRelease(tx: Transaction, row: DestinationRow): Promi
     .execute()
 }
 
-/** What a destination loses with its end. */
+/** Columns that are cleared when a destination is deleted. */
 export const WITHOUT_SECRETS = {
   secret: '',
   headers: '{}',
@@ -202,7 +202,7 @@ export const WITHOUT_SECRETS = {
   previous_until: null,
 } as const
 
-/** Every destination of a project, at its end. */
+/** Marks all destinations of a deleted project as deleted. */
 export async function markDestinationsDeleted(tx: Transaction, projectId: string): Promise<void> {
   const now = await tx.now()
   await tx
@@ -215,7 +215,7 @@ export async function markDestinationsDeleted(tx: Transaction, projectId: string
   await tx.notify(DESTINATIONS_CHANGED)
 }
 
-/** A secret that no longer signs is not kept. */
+/** Removes previous secrets whose overlap has ended. */
 export async function forgetPreviousSecrets(tx: Transaction, now: number): Promise<void> {
   await tx
     .write<DestinationTables>()
@@ -225,10 +225,10 @@ export async function forgetPreviousSecrets(tx: Transaction, now: number): Promi
     .execute()
 }
 
-/** Much longer than the clocks of two writers may differ. */
+/** Much longer than the clocks of two processes may differ. */
 const HOUR_MS = 3_600_000
 
-/** Once nothing from before them waits in their project, no event can come that they must not get. */
+/** Clears `skips` of destinations once their project has no earlier event left in the outbox. */
 export async function forgetSkips(tx: Transaction): Promise<void> {
   await tx
     .write<DestinationTables & EventTables>()

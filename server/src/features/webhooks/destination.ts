@@ -9,7 +9,7 @@ import { checkTargetUrl, type EgressPolicy } from '../../platform/outbound/index
 import type { DestinationRow } from './destination.store.ts'
 import { maskedHeaders } from './extra-headers.ts'
 
-/** What can be set; the rest belongs to Jeton. */
+/** Fields that an operator can set. */
 export interface DestinationFields {
   readonly target_url?: string | undefined
   readonly events?: readonly EventKindName[] | undefined
@@ -36,7 +36,7 @@ const webhookView = (row: DestinationRow) => ({
   updated_at: isoTime(row.updated_at),
 })
 
-/** As outsiders and the audit log see it: never a secret, and of headers only the names. */
+/** Public view, also used in the audit log. It contains no secret and masks header values. */
 export function destinationView(row: DestinationRow) {
   const common = webhookView(row)
   if (row.kind === 'webhook') return common
@@ -52,11 +52,11 @@ export function destinationView(row: DestinationRow) {
 
 export const DISABLED_BY_OPERATOR = 'disabled by an operator'
 
-/** Kinds in one spelling, each once; all of them where none is named. */
+/** Canonical names of the event kinds without duplicates; all kinds by default. */
 export const kindsOf = (names: readonly EventKindName[] = EVENT_KIND_VALUES): string =>
   JSON.stringify([...new Set(names.map(eventKindOf))])
 
-/** What the schema cannot say: whether the target can be reached follows from the settings. */
+/** Checks the target URL against the egress policy, which a schema cannot express. */
 export function checkFields(egressPolicy: EgressPolicy, { target_url }: DestinationFields): void {
   if (target_url !== undefined) checkTargetUrl(target_url, egressPolicy)
 }

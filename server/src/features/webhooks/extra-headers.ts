@@ -2,12 +2,12 @@ import { Problem } from '../../contract/problem.ts'
 import type { Vault } from '../../platform/encryption.ts'
 import type { DestinationRow } from './destination.store.ts'
 
-/** What reads and the audit log show in place of a value. Sent back in a change, it means "as it is". */
+/** Shown in place of a value. A change that sends the mask keeps the stored value. */
 export const MASK = '•••'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Made by us for every send, or by HTTP itself: someone else's value would break the signature or the framing. */
+/** Set by Jeton or by HTTP itself. Another value would break the signature or the framing. */
 const RESERVED = [
   'webhook-.*',
   'x-jeton-.*',
@@ -40,7 +40,7 @@ const refused = (name: string, why: string, details: string): Problem =>
     details,
   })
 
-const placeOf = ({ project_id, id }: Pick<DestinationRow, 'project_id' | 'id'>, name: string): string =>
+const contextOf = ({ project_id, id }: Pick<DestinationRow, 'project_id' | 'id'>, name: string): string =>
   `destinations/${project_id}/${id}/headers/${name}`
 
 export const sealedHeadersOf = (row: Pick<DestinationRow, 'headers'>): Headers => JSON.parse(row.headers)
@@ -48,29 +48,29 @@ export const sealedHeadersOf = (row: Pick<DestinationRow, 'headers'>): Headers =
 export const maskedHeaders = (row: Pick<DestinationRow, 'headers'>): Headers =>
   Object.fromEntries(Object.keys(sealedHeadersOf(row)).map((name) => [name, MASK]))
 
-type Keeper = Pick<DestinationRow, 'project_id' | 'id' | 'headers'>
+type HeaderOwner = Pick<DestinationRow, 'project_id' | 'id' | 'headers'>
 
-/** For the store. A masked value keeps what was there: whoever reads, changes one field and writes back loses nothing. */
-export function sealHeaders(vault: Vault, keeper: Keeper, headers: Headers): string {
-  const before = sealedHeadersOf(keeper)
+/** Encrypts values for the store. The mask keeps the stored value, so that a client can read, edit and write back. */
+export function sealHeaders(vault: Vault, owner: HeaderOwner, headers: Headers): string {
+  const before = sealedHeadersOf(owner)
   const sealed = Object.entries(headers).map(([name, value]) => {
-    if (value !== MASK) return [name, vault.seal(value, placeOf(keeper, name))]
+    if (value !== MASK) return [name, vault.seal(value, contextOf(owner, name))]
     if (!Object.hasOwn(before, name))
-      throw refused(name, 'has the mask as its value, and there is none to keep', 'Send the value itself.')
+      throw refused(name, 'has the mask as its value, but no value is stored', 'Send the value itself.')
     return [name, before[name]]
   })
   return JSON.stringify(Object.fromEntries(sealed))
 }
 
-/** As they are sent. */
-export const openHeaders = (vault: Vault, keeper: Keeper): Headers =>
+/** Decrypts the headers for sending. */
+export const openHeaders = (vault: Vault, owner: HeaderOwner): Headers =>
   Object.fromEntries(
-    Object.entries(sealedHeadersOf(keeper)).map(([name, sealed]) => [
+    Object.entries(sealedHeadersOf(owner)).map(([name, sealed]) => [
       name,
-      vault.open(sealed, placeOf(keeper, name)),
+      vault.open(sealed, contextOf(owner, name)),
     ]),
   )
 
-/** The same values, under the key that the vault seals with now. */
-export const sealHeadersAnew = (vault: Vault, keeper: Keeper): string =>
-  sealHeaders(vault, { ...keeper, headers: '{}' }, openHeaders(vault, keeper))
+/** Encrypts the same values with the current key. */
+export const reencryptHeaders = (vault: Vault, owner: HeaderOwner): string =>
+  sealHeaders(vault, { ...owner, headers: '{}' }, openHeaders(vault, owner))

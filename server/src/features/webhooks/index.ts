@@ -1,4 +1,4 @@
-/** Webhooks and distributions: where events are sent, and with which secret. What happens never knows who is told: only `deliveries` imports it. */
+/** Webhooks and distributions: destinations of events and their secrets. Only `deliveries` imports this feature. */
 export { destinationRoutes } from './destination.routes.ts'
 export {
   DESTINATIONS_CHANGED,

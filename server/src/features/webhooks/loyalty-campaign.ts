@@ -2,7 +2,7 @@ import { notFound, Problem } from '../../contract/problem.ts'
 import type { Reader } from '../../platform/database/index.ts'
 import { findCampaign } from '../campaigns/index.ts'
 
-/** The id of a loyalty campaign of the project, by its id or name: what a distribution belongs to. */
+/** Finds the loyalty campaign of a distribution by id or name, and returns its id. */
 export async function loyaltyCampaignId(
   reader: Reader,
   projectId: string,
@@ -12,8 +12,9 @@ export async function loyaltyCampaignId(
   if (!campaign) throw notFound('campaign', idOrName)
   if (campaign.campaign_type === 'LOYALTY_PROGRAM') return campaign.id
   throw new Problem('invalid_payload', {
-    message: `campaign_id must be that of a loyalty campaign; ${JSON.stringify(campaign.name)} is ${campaign.campaign_type}.`,
-    details: 'Rewards are redeemed in loyalty campaigns. For all events of the project create a webhook.',
+    message: `campaign_id must name a loyalty campaign, but ${JSON.stringify(campaign.name)} has type ${campaign.campaign_type}.`,
+    details:
+      'Rewards are redeemed in loyalty campaigns. To receive all events of the project, create a webhook.',
     resource: { type: 'campaign', id: campaign.id },
   })
 }

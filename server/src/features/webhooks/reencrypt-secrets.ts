@@ -4,21 +4,21 @@ import type { Actor } from '../../platform/http/index.ts'
 import { changeDestination } from './change-destination.ts'
 import type { DestinationDeps } from './create-destination.ts'
 import { type DestinationRow, listDestinationsAfter } from './destination.store.ts'
-import { sealedHeadersOf, sealHeadersAnew } from './extra-headers.ts'
-import { sealSecretsAnew } from './signing-secret.ts'
+import { reencryptHeaders, sealedHeadersOf } from './extra-headers.ts'
+import { reencryptSecretsOf } from './signing-secret.ts'
 
-/** What is under which key, and what could not be helped. Counted in stored values: a destination has one secret or two, and its headers. */
+/** Result, counted in stored values: a destination has one or two secrets, and its headers. */
 export interface Reencryption {
-  /** Under the present key, before and after. */
+  /** Values that were already encrypted with the current key. */
   readonly present: number
   readonly changed: number
-  /** Destinations with a value that no key of this process opens, and why. */
+  /** Destinations with a value that none of the keys can decrypt. */
   readonly failed: readonly { readonly id: string; readonly why: string }[]
 }
 
 interface Deps extends Pick<DestinationDeps, 'db' | 'random'> {
   readonly vault: Vault
-  /** Id of the key that the vault seals with. */
+  /** Id of the current encryption key. */
   readonly keyId: string
 }
 
@@ -29,8 +29,8 @@ const sealedIn = (row: DestinationRow): string[] => [
 ]
 
 /**
- * Encrypts under the present key whatever an earlier one encrypted, one destination at a time, so that the earlier one can
- * be taken away. It may be broken off and begun again, and services may run meanwhile if they have both keys.
+ * Encrypts with the current key all values that an earlier key encrypted, one destination at a time, so that the earlier
+ * key can be removed. It can be interrupted and restarted. Services may run meanwhile if they have both keys.
  */
 export async function reencryptSecrets(
   deps: Deps,
@@ -50,25 +50,25 @@ export async function reencryptSecrets(
     result.present += sealedIn(row).length - old
     if (old === 0) return
     try {
-      anew(deps.vault, row)
+      reencrypted(deps.vault, row)
       if (!plan) await change(deps, row, actor)
       result.changed += old
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      // Gone since it was read: nothing of it is left to encrypt.
+      // The destination was deleted since it was read.
       if (error.key !== 'not_found') result.failed.push({ id: row.id, why: error.message })
     }
   }
 }
 
-const anew = (vault: Vault, row: DestinationRow): Partial<DestinationRow> => ({
-  ...sealSecretsAnew(vault, row),
-  headers: sealHeadersAnew(vault, row),
+const reencrypted = (vault: Vault, row: DestinationRow): Partial<DestinationRow> => ({
+  ...reencryptSecretsOf(vault, row),
+  headers: reencryptHeaders(vault, row),
 })
 
 const change = (deps: Deps, { project_id, kind, id }: DestinationRow, actor: Actor) =>
   changeDestination(
     deps,
     { projectId: project_id, kind, id, actor },
-    { action: 'reencrypted', apply: (row) => anew(deps.vault, row) },
+    { action: 'reencrypted', apply: (row) => reencrypted(deps.vault, row) },
   )

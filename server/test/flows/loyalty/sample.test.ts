@@ -87,7 +87,7 @@ test('what is not there, or costs too much, is said in one line', async () => {
   for (let i = 0; i < 3; i++) await typed('redeem', 'SAMPLE-1', 'Mug')
   expect(await typed('redeem', 'SAMPLE-1', 'Mug')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('The card holds 0 points; 100 are needed.'),
+    err: expect.stringContaining('The card holds 0 points; 100 are required.'),
   })
 })
 
