@@ -62,7 +62,7 @@ describe('help', () => {
   test('no example blocks every key, and a required flag shows no default', async () => {
     expect((await type('key list --help')).out).not.toContain('xargs')
     const { out } = await type('key create --help')
-    expect(out.replaceAll(/\s+/g, ' ')).toContain('Scope values that the key may ask for. Required.')
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('Scopes that the key can request. Required.')
   })
 
   test('a noun without a verb is a usage error that lists the verbs', async () => {

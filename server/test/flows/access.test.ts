@@ -154,7 +154,7 @@ eachEngine((engine) => {
       ])
       expect(narrow.body).toMatchObject({
         key: 'insufficient_scope',
-        message: 'GET /v1/vouchers/x needs "vouchers" or "api".',
+        message: 'GET /v1/vouchers/x requires "vouchers" or "api".',
         details: 'This token has: orders.',
       })
       expect(refusals.slice(-3)).toEqual(['bearer_missing', 'bearer_malformed', 'scope_insufficient'])
@@ -214,7 +214,7 @@ eachEngine((engine) => {
       expect((await call('GET', '/v1/vouchers/x', token)).status).toBe(200)
       await service.manage('PATCH', shrinking.path, { permissions: ['orders'] })
       const { status, body } = await call('GET', '/v1/vouchers/x', token)
-      expect([status, body.details]).toEqual([403, 'Its API key is permitted: orders.'])
+      expect([status, body.details]).toEqual([403, 'Its API key has: orders.'])
       await service.manage('PATCH', shrinking.path, { permissions: ['vouchers'] })
       expect((await call('GET', '/v1/vouchers/x', token)).status).toBe(200)
     })

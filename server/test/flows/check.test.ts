@@ -158,7 +158,7 @@ eachEngine((engine) => {
       const unknown = await check({ access_token, path: '/v1/vouchers' })
       expect([failures(unknown), unknown.remedy]).toEqual([
         ['on_record'],
-        'The client must ask for a new token.',
+        'The client must request a new token.',
       ])
       await own.jump(899_000)
       const ask = async () =>
@@ -195,7 +195,7 @@ eachEngine((engine) => {
       const { steps, remedy, allowed } = await check({ app_id: key.appId, path: '/v1/reward' })
       expect(allowed).toBe(false)
       expect(steps[0]!.says).toBe(
-        '/v1/reward needs "api", because no scope names this path. Did you mean /v1/rewards?',
+        '/v1/reward requires "api", because no scope names this path. Did you mean /v1/rewards?',
       )
       expect(remedy).toBe('Check the path: no scope names it.')
       const token = await check({ access_token: await tokenOf(key), path: '/client/v1/nothing' })

@@ -311,7 +311,7 @@ describe('explain', () => {
     expect(out).toContain('POST /v1/oauth/token')
     expect(out).toContain(`key "pos" of project ${project.name}`)
     expect(out).toContain('✓ the app id belongs to a key')
-    expect(out).toContain('✗ the secret is not one that this key had lately')
+    expect(out).toContain('✗ the secret is neither the current nor the previous secret of this key')
     expect(out).toContain('→ ')
     expect(out).toContain('jeton key regenerate pos')
   })

@@ -24,7 +24,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'docs/guides/report-redemptions.md': [/"duplicate":false/, /"duplicate":true/],
   'docs/guides/loyalty.md': [/SAMPLE-1/],
-  'docs/guides/protect-an-api.md': [/insufficient_scope|needs "campaigns"/],
+  'docs/guides/protect-an-api.md': [/insufficient_scope|requires "campaigns"/],
   'docs/operate/back-up.md': [/jeton\.backup/],
   'docs/operate/deploy.md': [/JETON_PORT/],
   'docs/operate/monitor.md': [/jeton_tokens_issued_total/],

@@ -125,7 +125,7 @@ test('the command that explain prints for an address or a permission can be past
   const key = await service.key(project.id, { name: 'pos', ip_whitelist: ['192.0.2.1'] })
   const refused = (await service.issue(key)).body.request_id
   const { out } = await type(`explain ${refused}`)
-  expect(out.replaceAll(/\s+/g, ' ')).toContain('jeton key update pos --ip-whitelist 192.0.2.1,127.0.0.1;')
+  expect(out.replaceAll(/\s+/g, ' ')).toContain('jeton key update pos --ip-whitelist 192.0.2.1,127.0.0.1')
   const narrow = await service.key(project.id, { name: 'narrow', permissions: ['rewards'] })
   const headers = { 'x-app-id': narrow.appId, 'x-app-token': narrow.appToken }
   const call = async (path: string) =>

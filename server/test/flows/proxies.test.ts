@@ -291,7 +291,7 @@ function behind(name: ProxyName): void {
       const { status, headers, body } = await refused('/v1/campaigns', { headers: [bearer(token)] })
       expect([status, body.key]).toEqual([403, 'insufficient_scope'])
       expect(headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="campaigns"')
-      expect(body.message).toContain('/v1/campaigns needs "campaigns" or "api"')
+      expect(body.message).toContain('/v1/campaigns requires "campaigns" or "api"')
     })
 
     test('with a token of a blocked key: 401, and it stays so', async () => {

@@ -22,9 +22,9 @@ export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCa
       schema: {
         tags: ['access'],
         operationId: 'access.check',
-        summary: 'May this token or key call this path from this address?',
+        summary: 'Check whether a token or key is allowed to call a path',
         description:
-          'One of `access_token` and `app_id`. Answers every step, and how to fix the first that failed.',
+          'Send `access_token` or `app_id`. Returns the result of every check, and how to fix the first that failed.',
         body: strict(
           {
             access_token: Type.Optional(Type.String({ maxLength: 500 })),
@@ -34,13 +34,13 @@ export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCa
               Type.String({
                 maxLength: 100,
                 anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
-                description: 'IPv4 or IPv6 address of the caller.',
+                description: 'IPv4 or IPv6 address of the client.',
               }),
             ),
           },
           {
             oneOf: [{ required: ['access_token'] }, { required: ['app_id'] }],
-            'x-says': 'must name access_token or app_id, and not both',
+            'x-says': 'must contain either access_token or app_id',
             'x-key': 'missing_parameters',
           },
         ),

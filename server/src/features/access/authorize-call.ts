@@ -17,35 +17,35 @@ import {
 export interface Call {
   readonly presented: Presented
   readonly caller: ClientAddress
-  /** All of them must be covered; one, for a path. */
+  /** Required scopes. All must be covered. */
   readonly needed: readonly Scope[]
-  /** For people: `GET /v1/campaigns`. */
+  /** Description of the call for messages, for example `GET /v1/campaigns`. */
   readonly what: string
 }
 
 export interface Allowed {
   readonly key: CachedKey
-  /** What the caller may do now: of the token's scope what its key is still permitted, or the permissions of the key. */
+  /** Effective scope: the part of the token's scope that the key still permits, or the permissions of the key. */
   readonly scope: string
 }
 
-/** A key, proved by its pair or by a token of it. */
+/** A key, authenticated by its secret or by one of its tokens. */
 interface Caller {
   readonly key: CachedKey
   readonly tokenScope: string | undefined
 }
 
 /**
- * Whether a call may be made: who (bearer or pair), from where (whitelist of the key), what (scope of the token and
- * present permissions of the key). Undefined where the cache cannot allow it. Refusals that the database could not change
- * are thrown.
+ * Authorizes a call from the cache by credential (bearer token or key pair), address (allowlist of the key) and scope (token
+ * and current permissions of the key). Returns undefined if the cache is not sufficient. Throws a refusal only if the
+ * database could not change it.
  */
 export function tryAuthorizeCall(deps: AuthenticationDeps, call: Call): Allowed | undefined {
   const caller = tryFindCaller(deps, call)
   return caller && decide(deps, call, caller)
 }
 
-/** The same, from the database where necessary: no call is refused for what the cache says of a key. */
+/** Authorizes a call, and reads the database if the cache is not sufficient or would refuse because of the key. */
 export async function authorizeCall(deps: AuthenticationDeps, call: Call): Promise<Allowed> {
   const caller = await findCaller(deps, call)
   return decide(deps, call, caller) ?? decideFromStore(deps, call, caller)
@@ -79,13 +79,13 @@ function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed |
   const rights = rightsOf(key, tokenScope)
   const isAllowedIp = key.allowsIp(call.caller.plain)
   if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
-  // The scope of a token never changes: nothing that the database knows of its key would help.
+  // The scope of a token never changes, so the database cannot change this refusal.
   if (isAllowedIp && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
     throw faultOf(call, caller)!
   return undefined
 }
 
-/** Decides again with the key as the database has it: it may have been widened meanwhile, but also blocked. */
+/** Decides again with the key from the database: its permissions may have been extended, or it may have been blocked. */
 async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Caller): Promise<Allowed> {
   await deps.tokenCache.loadKey(key.row.project_id, key.row.id)
   const caller = await findCaller(deps, call)
@@ -99,19 +99,19 @@ function allowed(deps: AuthenticationDeps, key: CachedKey, { text: scope }: Righ
   return { key, scope }
 }
 
-/** Clients ask for the same scopes again and again. */
-const RIGHTS_KEPT = 50
+/** Limits the cache per key. Clients use few different scopes. */
+const MAX_CACHED_RIGHTS = 50
 
 function rightsOf({ rights, permissions }: CachedKey, tokenScope: string | undefined): Rights {
   const known = rights.get(tokenScope)
   if (known) return known
   const scopes = tokenScope === undefined ? permissions : inForce(tokenScope.split(' '), permissions)
   const found = { scopes, text: scopes.join(' ') }
-  if (rights.size < RIGHTS_KEPT) rights.set(tokenScope, found)
+  if (rights.size < MAX_CACHED_RIGHTS) rights.set(tokenScope, found)
   return found
 }
 
-/** What both the token and its key allow. Of `api` and `vouchers` that is `vouchers`, whichever of them has which. */
+/** Intersects the scopes of token and key. `api` and `vouchers` intersect in `vouchers`, in either order. */
 function inForce(held: readonly string[], permissions: readonly Scope[]): readonly string[] {
   const both = held.filter((scope) => covers(permissions, scope as Scope))
   if (both.length < held.length)
@@ -122,7 +122,7 @@ function inForce(held: readonly string[], permissions: readonly Scope[]): readon
 const lackedBy = (held: readonly string[], { needed }: Call): Scope | undefined =>
   needed.find((scope) => !covers(held, scope))
 
-/** The address first, then the scope; the pair's address has been checked with its secret. */
+/** Checks the address, then the scope. The address of a key pair was already checked with its secret. */
 function faultOf(call: Call, { key, tokenScope }: Caller): Problem | undefined {
   if (!key.allowsIp(call.caller.plain))
     return addressRefused(
@@ -133,7 +133,7 @@ function faultOf(call: Call, { key, tokenScope }: Caller): Problem | undefined {
   const byToken = tokenScope === undefined ? undefined : lackedBy(tokenScope.split(' '), call)
   if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope}.`)
   const byKey = lackedBy(key.permissions, call)
-  if (byKey) return insufficient(key, call, byKey, `Its API key is permitted: ${key.permissions.join(' ')}.`)
+  if (byKey) return insufficient(key, call, byKey, `Its API key has: ${key.permissions.join(' ')}.`)
   return undefined
 }
 
@@ -144,11 +144,11 @@ const nothingSent = (): Problem =>
     refusal: { step: 'bearer_missing' },
   })
 
-/** One and the same answer for unknown, expired, revoked, malformed, and tokens of a blocked or deleted key. */
+/** Same response for unknown, expired, revoked and malformed tokens, and for tokens of a blocked or deleted key. */
 const notActive = (verdict: Verdict & { active: false }): Problem =>
   new Problem('unauthorized', {
     message: 'The token is not active.',
-    details: 'Ask for a new one at /v1/oauth/token.',
+    details: 'Request a new token at /v1/oauth/token.',
     oauth: 'invalid_token',
     refusal: verdict,
   })
@@ -157,7 +157,7 @@ function insufficient(key: CachedKey, { what }: Call, lacking: Scope, holds: str
   const whole = wholeSideOf(lacking)
   const or = whole === lacking ? '' : ` or "${whole}"`
   return new Problem('insufficient_scope', {
-    message: `${what} needs "${lacking}"${or}.`,
+    message: `${what} requires "${lacking}"${or}.`,
     details: holds,
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking}"` },
     refusal: { step: 'scope_insufficient', keyId: key.row.id, projectId: key.row.project_id },

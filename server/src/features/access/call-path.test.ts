@@ -66,13 +66,13 @@ const TRICKS = [
   '/v1/vouchers/．．/campaigns',
 ]
 
-describe('a path that servers read differently', () => {
+describe('a path that servers parse differently', () => {
   test.each(TRICKS)('is refused: %j', (path) => {
     expect(hostilePath(path)).not.toBeNull()
     expect(judgePath(path)).toMatchObject({ ok: false })
   })
 
-  test('is refused wherever in a path the trick stands, and never admitted by more of it', () => {
+  test('is refused wherever the trick appears in the path, also if it is repeated', () => {
     const tricks = ['//', '/./', '/../', '%2e', '%2f', '%5c', ';', '\\', '\x01', '%00', '%252e', '#'].map(
       (one) => fc.constant(one),
     )
@@ -85,7 +85,7 @@ describe('a path that servers read differently', () => {
     )
   })
 
-  test('is refused quickly, however long', () => {
+  test('is refused quickly even if it is very long', () => {
     const started = performance.now()
     for (const piece of ['%25', '/', '.', '/.', '%', '%2', 'a', '%41', '%25%32', '%25%32%35'])
       judgePath(`/v1/${piece.repeat(100_000)}`)
@@ -93,7 +93,7 @@ describe('a path that servers read differently', () => {
   })
 })
 
-/** Percent-encodes each character that must be, and of the others those that the coins choose, in digits of either case. */
+/** Percent-encodes the characters that match and a random choice of the others, in lower or upper case digits. */
 function encodeLayer(text: string, mustEncode: RegExp, coins: Iterator<boolean>): string {
   const escapeOf = (byte: number) => {
     const digits = byte.toString(16).padStart(2, '0')
@@ -104,11 +104,11 @@ function encodeLayer(text: string, mustEncode: RegExp, coins: Iterator<boolean>)
   return Array.from(text, encode).join('')
 }
 
-describe('nested encodings, each character encoded or not on its own', () => {
+describe('nested percent-encodings', () => {
   const coins = fc.infiniteStream(fc.boolean())
   const NEVER = /[^\s\S]/
   const NOT_PLAIN = /[^\w-]/
-  /** No percent sign stands before a hex digit, since the text `%2e` is itself an encoding. */
+  /** Contains no percent sign before a hex digit, because the text `%2e` is itself an encoding. */
   const harmless = fc
     .array(fc.constantFrom('100% ', '%-', 'J', 'ü', 'rgen', '€', '😀', ' ', '+', ';', 'F', '2', '5', 'e'), {
       minLength: 1,
@@ -148,7 +148,7 @@ describe('nested encodings, each character encoded or not on its own', () => {
     )
   })
 
-  test('of harmless text are refused when more than five layers deep', () => {
+  test('of harmless text are refused if they are more than five layers deep', () => {
     fc.assert(
       fc.property(harmless, fc.integer({ min: 6, max: 8 }), coins, (text, layers, each) => {
         expect(judgePath(encodeHarmless(text, layers, each)).ok).toBe(false)
@@ -159,7 +159,7 @@ describe('nested encodings, each character encoded or not on its own', () => {
 })
 
 describe('a plain path', () => {
-  test('needs the scope of its first segment, whatever follows', () => {
+  test('requires the scope of its first segment, regardless of the rest', () => {
     const rest = fc
       .array(fc.stringMatching(/^[A-Za-z0-9_~!$&'()*+,=:@-]{1,12}$/))
       .map((parts) => parts.map((one) => `/${one}`).join(''))
@@ -223,7 +223,7 @@ describe('a plain path', () => {
     expect(judgePath(path)).toEqual({ ok: false, says: 'the path is outside of /v1 and /client/v1' }),
   )
 
-  test('never needs a scope of the other side', () => {
+  test('never requires a scope of the other API', () => {
     const segment = fc.oneof(fc.constantFrom(...SCOPE_VALUES), fc.stringMatching(/^[a-z_-]{0,20}$/))
     fc.assert(
       fc.property(segment, (one) => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { type Scope, scopeOfPath } from '../../contract/scopes.ts'
 import { pathOf } from '../../platform/http/index.ts'
 
-/** What different servers read differently, and what it is called. */
+/** Patterns that servers parse differently, with their names. */
 const HOSTILE = [
   {
     pattern: /[\x00-\x20\x7f-\uffff]/,
@@ -15,13 +15,13 @@ const HOSTILE = [
   { pattern: /%(?![0-9a-f]{2})/i, says: 'bad percent-encoding' },
 ]
 
-/** Why a path is refused, or null. Never normalised: what we and the API behind would read differently is turned away. */
+/** Returns why a path is refused, or null. Paths are not normalised, because the API behind may do it differently. */
 export function hostilePath(path: string): string | null {
-  if (!path.startsWith('/')) return 'no slash at its beginning'
+  if (!path.startsWith('/')) return 'no leading slash'
   return HOSTILE.find(({ pattern }) => pattern.test(path))?.says ?? hiddenByEncoding(path)
 }
 
-/** An API behind a proxy that decodes as well may decode twice or three times. Deeper encodings have no honest use. */
+/** An API behind a decoding proxy may decode two or three times. Deeper encodings have no legitimate use. */
 const MAX_DECODINGS = 5
 const ENCODED = /%[0-9a-f]{2}/i
 const EVERY_ENCODED = /%[0-9a-f]{2}/gi
@@ -29,8 +29,8 @@ const FORBIDDEN_ENCODED = /%(2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f)/i
 
 /**
  * Decodes the path layer by layer and refuses a slash, dot, backslash or control character in any layer. A `%` without
- * two hex digits stands for itself, as lenient decoders read it. Bytes must be UTF-8 in every layer, since overlong
- * sequences such as %c0%ae are a dot to some decoders.
+ * two hex digits is literal, as in lenient decoders. Bytes must be UTF-8 in every layer, because some decoders read
+ * overlong sequences such as %c0%ae as a dot.
  */
 function hiddenByEncoding(path: string): string | null {
   let text = path
@@ -49,7 +49,7 @@ export type PathVerdict =
   | { readonly ok: true; readonly needed: Scope }
   | { readonly ok: false; readonly says: string }
 
-/** Which scope a call to the path needs. */
+/** Validates the path and returns the scope that it requires. */
 export function judgePath(uri: string): PathVerdict {
   const path = pathOf(uri)
   const hostile = hostilePath(path)

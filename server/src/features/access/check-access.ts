@@ -42,13 +42,13 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
   passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
 
 /**
- * May this token or key call this path from this address? Each step, passed or failed, from the store itself and not
- * from the cache: what operators and the console ask. The decision is the same one that the guard makes.
+ * Checks whether a token or key is allowed to call a path from an address, and reports each step. It reads the store
+ * instead of the cache, and comes to the same decision as the guard.
  */
 export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = judgePath(question.path)
   const pathCheck = check('path', path.ok, {
-    yes: path.ok ? `${question.path} needs "${path.needed}"${unnamed(question.path, path.needed)}` : '',
+    yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
@@ -63,7 +63,7 @@ export async function checkAccess(deps: Deps, question: AccessQuestion): Promise
   }
 }
 
-/** The first segment has no scope of its own, so nothing says that the path exists: probably it is misspelt. */
+/** True if no scope names the first segment: the path is probably misspelt. */
 const isUnnamed = (needed: Scope): boolean => needed === wholeSideOf(needed)
 
 const namedSegments = (side: Scope): string[] =>
@@ -86,7 +86,7 @@ async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope |
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
-    remedy: 'Check it against: jeton key list',
+    remedy: 'Compare it with: jeton key list',
   })
   return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
 }
@@ -100,16 +100,16 @@ async function tokenSteps(
   const name = nameOfToken(accessToken)
   const wellFormed = check('well_formed', name !== null, {
     yes: 'the token is well-formed',
-    no: 'this is not a token of ours: prefix, length or checksum are wrong',
-    remedy: 'Look for a cut-off or altered token in the client.',
+    no: 'this is not a Jeton token: prefix, length or checksum is wrong',
+    remedy: 'Check the client for a truncated or altered token.',
   })
   if (name === null) return [wellFormed]
   const [token] = await findTokens(db, [name])
   const row = token && (await findApiKey(db, name.projectId, token.key_id))
   const onRecord = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
-    no: 'the token is not on record: it never existed, or it expired a while ago',
-    remedy: 'The client must ask for a new token.',
+    no: 'the token is unknown: it never existed, or it expired and was removed',
+    remedy: 'The client must request a new token.',
   })
   if (!token || !row) return [wellFormed, onRecord]
   const key = cachedKey(row, 0)
@@ -123,7 +123,7 @@ async function tokenSteps(
 }
 
 function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
-  const remedy = 'The client must ask for a new token.'
+  const remedy = 'The client must request a new token.'
   return [
     check('not_revoked', token.revoked_at === null, {
       yes: 'it was not revoked',
@@ -136,14 +136,14 @@ function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
       remedy,
     }),
     check('of_present_epoch', token.epoch === row.epoch, {
-      yes: 'its key was neither blocked nor had its tokens revoked since',
-      no: 'its key was blocked or deleted, or had its tokens revoked, after it was issued',
+      yes: 'since then, its key was not blocked and its tokens were not revoked',
+      no: 'after it was issued, its key was blocked or deleted, or all tokens of the key were revoked',
       remedy,
     }),
   ]
 }
 
-/** A name as a shell takes it for one word, whatever is in it. */
+/** Quotes a name as one shell word. */
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
@@ -157,25 +157,25 @@ function keySteps(key: CachedKey, { address }: AccessQuestion, needed: Scope | n
       remedy:
         state === 'blocked'
           ? `Unblock it: jeton key unblock ${name}`
-          : 'Create a new one: see jeton key create --help',
+          : 'Create a new key: see jeton key create --help',
     }),
   ]
   if (address !== undefined)
     steps.push(
       check('address', key.allowsIp(normalizeIp(address)), {
-        yes: `${address} may use the key`,
-        no: `${address} is not in the whitelist of the key`,
+        yes: `${address} is allowed to use the key`,
+        no: `${address} is not in the IP allowlist of the key`,
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
   if (needed !== null)
     steps.push(
       check('permissions', covers(key.permissions, needed), {
-        yes: `the key is permitted: ${key.permissions.join(' ')}`,
-        no: `the key is permitted only: ${key.permissions.join(' ')}`,
+        yes: `the key has: ${key.permissions.join(' ')}`,
+        no: `the key has only: ${key.permissions.join(' ')}`,
         remedy: isUnnamed(needed)
           ? CHECK_PATH
-          : `Widen it: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+          : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
       }),
     )
   return steps
@@ -187,7 +187,7 @@ function scopeStep({ scope }: TokenRow, needed: Scope | null): Check[] {
     check('scope', covers(scope.split(' '), needed), {
       yes: `the token has: ${scope}`,
       no: `the token has only: ${scope}`,
-      remedy: isUnnamed(needed) ? CHECK_PATH : `The client must ask for a token with "${needed}".`,
+      remedy: isUnnamed(needed) ? CHECK_PATH : `The client must request a token with "${needed}".`,
     }),
   ]
 }

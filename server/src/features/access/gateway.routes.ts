@@ -10,7 +10,7 @@ interface Deps extends AuthenticationDeps {
   readonly metrics: Metrics
 }
 
-/** Proxies turn anything but 401, 403 and 503 into 500: what else a caller did wrong with its credential is 401 here. */
+/** Proxies turn every status except 401, 403 and 503 into 500, so other credential errors become 401 here. */
 function forProxies(error: unknown): unknown {
   if (!(error instanceof Problem) || error.status === 401 || error.status === 403 || error.status === 503)
     return error
@@ -24,8 +24,8 @@ function forProxies(error: unknown): unknown {
 const PLAIN_TEXT = ['content-type', 'text/plain; charset=utf-8']
 
 /**
- * For APIs that run elsewhere: nginx `auth_request`, Caddy and Traefik `forward_auth` and Envoy `ext_authz` ask here
- * whether a call is allowed. Answered from the cache, for any method, before a body is read.
+ * Authorizes calls to other APIs for nginx `auth_request`, Caddy and Traefik `forward_auth` and Envoy `ext_authz`.
+ * Answers any method from the cache before a body is read.
  */
 export function gatewayRoutes(app: App, deps: Deps): void {
   const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
@@ -69,25 +69,25 @@ export function gatewayRoutes(app: App, deps: Deps): void {
     app.route({
       method: ALL_METHODS,
       url,
-      // nginx drops the body of a refusal but can read headers, so that the caller sees it.
+      // nginx drops the body of a refusal but can forward its headers to the client.
       config: { access: 'handler', bodyType: 'nothing', fast: authorize, refusalInHeader: true },
       schema: {
         tags: ['gateway'],
         hide: url !== GATEWAY,
         operationId: 'gateway.authorize',
         security: [{ bearer: [] }, { appId: [], appToken: [] }],
-        // Answered before anything is validated; this is for readers.
+        // Documentation only: the response is sent before validation.
         headers: Type.Object({
           'x-original-uri': Type.Optional(
-            Type.String({ description: 'The path of the call.', examples: ['/v1/rewards'] }),
+            Type.String({ description: 'Path of the call.', examples: ['/v1/rewards'] }),
           ),
         }),
         querystring: Type.Object({
-          scope: Type.Optional(Type.String({ description: 'Scopes, where no path is named.' })),
+          scope: Type.Optional(Type.String({ description: 'Required scopes, if no path is sent.' })),
         }),
-        summary: 'Whether a call may pass: 200, 401, 403 or 503',
+        summary: 'Authorize a call for a proxy: 200, 401, 403 or 503',
         description:
-          'The path comes from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the path; every one that is present must agree. `?scope=` counts only where there is none. On 200 the caller is named in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
+          'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
       },
       // Never called: a route that accepts no body responds before it would be read.
       handler: () => undefined,

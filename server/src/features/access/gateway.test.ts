@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Problem } from '../../contract/problem.ts'
 import { badGatewayUrl, type Question, questionOf } from './gateway.ts'
 
-/** A request as Node hands it over: values of a name that was sent twice are joined. */
+/** A request as Node passes it on: values of a repeated header are joined. */
 function ask(url: string, ...sent: (readonly [string, string])[]): Question {
   const headers: Record<string, string> = {}
   for (const [name, value] of sent) {
@@ -20,7 +20,7 @@ function refusal(url: string, ...sent: (readonly [string, string])[]): Problem {
     if (error instanceof Problem) return error
     throw error
   }
-  throw new Error('it was not refused')
+  throw new Error('the call was not refused')
 }
 
 const GATEWAY = '/gateway/authorize'
@@ -46,7 +46,7 @@ describe('the path of the call', () => {
     [`${GATEWAY}/v1/vouchers`, ['X-Forwarded-Uri', '/v1/vouchers/']],
     [`${GATEWAY}/v1/vouchers`, ['X-Original-URI', '']],
     [`${GATEWAY}/`, ['X-Original-URI', '/v1/vouchers']],
-  ] as [string, ...[string, string][]][])('is refused where two sources differ: %j %j', (url, ...sent) => {
+  ] as [string, ...[string, string][]][])('is refused if two sources differ: %j %j', (url, ...sent) => {
     expect(refusal(url, ...sent)).toMatchObject({
       status: 403,
       key: 'insufficient_scope',
@@ -54,7 +54,7 @@ describe('the path of the call', () => {
     })
   })
 
-  test('is refused where one source was sent twice, even with the same value', () => {
+  test('is refused if one source was sent twice, even with the same value', () => {
     for (const name of ['X-Original-URI', 'X-Forwarded-Uri'])
       for (const again of [name, name.toLowerCase()])
         expect(refusal(GATEWAY, [name, '/v1/vouchers'], [again, '/v1/vouchers']).message).toContain(
@@ -62,7 +62,7 @@ describe('the path of the call', () => {
         )
   })
 
-  test('is refused where it is outside of the API or can be read in two ways', () => {
+  test('is refused if it is outside of the API or ambiguous', () => {
     for (const path of [
       '/',
       '/v2/vouchers',
@@ -79,7 +79,7 @@ describe('the path of the call', () => {
         expect([problem.status, problem.refusal]).toEqual([403, { step: 'gateway_path' }])
   })
 
-  test('is told back shortened', () => {
+  test('is shortened in the response', () => {
     const { what } = ask(
       GATEWAY,
       ['X-Original-URI', `/v1/vouchers/${'x'.repeat(7_000)}`],
@@ -91,13 +91,13 @@ describe('the path of the call', () => {
 })
 
 describe('?scope=', () => {
-  test('alone decides where no path is named, one scope or several', () => {
+  test('decides if no path is sent, with one scope or several', () => {
     expect(ask(`${GATEWAY}?scope=vouchers`).needed).toEqual(['vouchers'])
     expect(ask(`${GATEWAY}?scope=vouchers%20client_redeem&x=y`).needed).toEqual(['vouchers', 'client_redeem'])
     expect(ask(`${GATEWAY}?scope=vouchers+SKUs`).needed).toEqual(['vouchers', 'SKUs'])
   })
 
-  test('counts for nothing where a path is named in any way', () => {
+  test('is ignored if a path is sent in any form', () => {
     expect(ask(`${GATEWAY}?scope=vouchers`, ['X-Original-URI', '/v1/campaigns']).needed).toEqual([
       'campaigns',
     ])
@@ -125,12 +125,12 @@ describe('?scope=', () => {
     '?scope=*',
     '?scope=__proto__',
     '?%73cope=%',
-  ])('that names no scope refuses: %j', (query) =>
+  ])('without a valid scope is refused: %j', (query) =>
     expect(refusal(GATEWAY + query)).toMatchObject({ status: 403, refusal: { step: 'gateway_path' } }),
   )
 })
 
-test('a path that cannot be decoded is refused as proxies expect it, and only theirs', () => {
+test('a gateway path that cannot be decoded gets 403, and other paths do not', () => {
   expect(badGatewayUrl(`${GATEWAY}/v1/%`)?.status).toBe(403)
   expect(badGatewayUrl('/v1/%')).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { judgePath } from './call-path.ts'
 
 export const GATEWAY = '/gateway/authorize'
 
-/** What is asked: the scopes that the call needs, and the call as people would write it. */
+/** Required scopes of a call, and its description for messages. */
 export interface Question {
   readonly needed: readonly Scope[]
   readonly what: string
@@ -14,10 +14,10 @@ export interface Question {
 const refuse = (message: string, details: string): Problem =>
   new Problem('insufficient_scope', { message, details, refusal: { step: 'gateway_path' } })
 
-/** Headers that name the call; a proxy sends one of them. */
+/** Headers that carry the path. A proxy sends one of them. */
 const SOURCES = ['x-original-uri', 'x-forwarded-uri'] as const
 
-/** How often a header was sent: Node joins what was sent twice, and a caller may have slipped one in. */
+/** Counts how often a header was sent: Node joins repeated headers, and a client may have added one. */
 function timesSent(raw: RawRequest, name: string): number {
   let count = 0
   for (let i = 0; i < raw.rawHeaders.length; i += 2) {
@@ -33,7 +33,10 @@ function pathsNamed(raw: RawRequest): string[] {
     const value = raw.headers[name]
     if (value === undefined) continue
     if (timesSent(raw, name) > 1)
-      throw refuse(`${name} was sent more than once.`, 'The proxy must replace what its caller sends.')
+      throw refuse(
+        `${name} was sent more than once.`,
+        'The proxy must replace the header that its client sends.',
+      )
     paths.push(pathOf(String(value)))
   }
   const rest = pathOf(raw.url!).slice(GATEWAY.length)
@@ -42,8 +45,8 @@ function pathsNamed(raw: RawRequest): string[] {
 }
 
 /**
- * The question of a proxy. Every source of the path that is present must agree with the others; `?scope=` counts only
- * where there is none, and then alone decides.
+ * Reads the path or scopes from the request of a proxy. If several sources of the path are present, they must be equal.
+ * `?scope=` is used only if there is no path.
  */
 export function questionOf(raw: RawRequest): Question {
   const paths = pathsNamed(raw)
@@ -51,14 +54,14 @@ export function questionOf(raw: RawRequest): Question {
   const path = paths[0]!
   if (paths.some((other) => other !== path))
     throw refuse(
-      'The proxy and its caller name different paths.',
+      'The proxy and its client sent different paths.',
       'The proxy must replace X-Original-URI and X-Forwarded-Uri.',
     )
   const verdict = judgePath(path)
   if (!verdict.ok)
     throw refuse(
       `This call is refused: ${verdict.says}.`,
-      'Only plain paths below /v1 and /client/v1 are let through.',
+      'Only plain paths below /v1 and /client/v1 are allowed.',
     )
   return {
     needed: [verdict.needed],
@@ -72,17 +75,17 @@ function scopeAsked(url: string): Question {
   const scopes = asked.length === 1 ? asked[0]!.split(' ') : []
   if (scopes.length === 0 || !scopes.every(isScope))
     throw refuse(
-      'The proxy named no path and no scope.',
-      'Send X-Original-URI or X-Forwarded-Uri, append the path, or ask with ?scope=<scope>.',
+      'The proxy sent no path and no scope.',
+      'Send X-Original-URI or X-Forwarded-Uri, append the path, or send ?scope=<scope>.',
     )
   return { needed: scopes as Scope[], what: 'This call' }
 }
 
-/** A path that cannot even be decoded never reaches a handler; a proxy must hear 403 all the same, not 400. */
+/** A path that cannot be decoded never reaches a handler. A proxy needs 403 for it, not 400. */
 export const badGatewayUrl = (url: string): Problem | undefined =>
   url.startsWith(GATEWAY)
     ? refuse(
         'This call is refused: the path has bad percent-encoding.',
-        'Only plain paths below /v1 and /client/v1 are let through.',
+        'Only plain paths below /v1 and /client/v1 are allowed.',
       )
     : undefined

@@ -1,4 +1,4 @@
-/** Access: what a token or a key opens, from where. It issues nothing and remembers nothing of its own. */
+/** Access: decides which calls a token or key is allowed to make, and from where. Issues and stores nothing. */
 export { accessRoutes } from './access.routes.ts'
 export { gatewayRoutes } from './gateway.routes.ts'
 export { badGatewayUrl } from './gateway.ts'

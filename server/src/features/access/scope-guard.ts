@@ -4,7 +4,7 @@ import { type Guard, pathOf } from '../../platform/http/index.ts'
 import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
 
-/** Stands before every route of `/v1` and `/client/v1`. */
+/** Guards every route of `/v1` and `/client/v1`. */
 export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
   const enter = (request: FastifyRequest, { key }: Allowed): void => {
     const { id, name, app_id, project_id: projectId } = key.row

@@ -4,7 +4,7 @@ import type { ApiKeyRow } from './api-key.store.ts'
 import { checkWhitelist } from './api-key.ts'
 import { type ChangeDeps, changeApiKey, type KeyRequest } from './change-api-key.ts'
 
-/** Blocking kills every live token for good; unblocking lets the key issue new ones. */
+/** Blocking ends all active tokens permanently. Unblocking allows the key to issue new ones. */
 export const blockApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
   changeApiKey(deps, request, {
     action: 'api_key.blocked',
@@ -23,14 +23,14 @@ export const deleteApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<Api
     apply: (key) => ({ state: 'deleted', epoch: key.epoch + 1 }),
   })
 
-/** Kills all live tokens without blocking: after a leak, a new secret alone would leave stolen tokens alive. */
+/** Revokes all active tokens without blocking the key: after a leak, a new secret alone would leave stolen tokens active. */
 export const revokeTokensOfApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
   changeApiKey(deps, request, {
     action: 'api_key.tokens_revoked',
     apply: (key) => ({ epoch: key.epoch + 1 }),
   })
 
-/** A new secret; live tokens stay. The one secret before it counts for `graceSeconds` more, and an earlier one no longer. */
+/** Replaces the secret and keeps active tokens. The previous secret works for `graceSeconds`; an older one stops now. */
 export async function regenerateApiKey(deps: ChangeDeps, request: KeyRequest & { graceSeconds: number }) {
   const appToken = newCredential(deps.random, CREDENTIAL_PREFIX.app_token)
   const row = await changeApiKey(deps, request, {
@@ -39,7 +39,7 @@ export async function regenerateApiKey(deps: ChangeDeps, request: KeyRequest & {
       secret_digest: digestOf(appToken),
       secret_last4: last4(appToken),
       previous_digest: key.secret_digest,
-      // Null, and not now: a process whose time lies a little behind the store's would let it in until it has caught up.
+      // Null instead of now: a process whose clock is slightly behind would still accept the old secret.
       previous_until: request.graceSeconds > 0 ? now + request.graceSeconds * 1000 : null,
       regenerated_at: now,
     }),
@@ -64,7 +64,7 @@ function differenceOf(key: ApiKeyRow, fields: KeyFields): Partial<ApiKeyRow> | n
   if (fields.name !== undefined) wanted.name = fields.name
   if (fields.permissions) wanted.permissions = JSON.stringify([...new Set(fields.permissions)])
   if (fields.ip_whitelist) wanted.ip_whitelist = JSON.stringify(fields.ip_whitelist)
-  // With a new limit the credits are unknown: none, so that the next request counts.
+  // The credits for a new limit are unknown. Zero makes the next request count the active tokens.
   if (fields.token_limit !== undefined && fields.token_limit !== key.token_limit)
     Object.assign(wanted, { token_limit: fields.token_limit, credits: 0, full_until: null })
   const differs = Object.entries(wanted).some(([name, value]) => key[name as keyof ApiKeyRow] !== value)

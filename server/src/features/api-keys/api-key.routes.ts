@@ -57,7 +57,7 @@ const shownFields = {
 const ApiKey = Type.Object(shownFields)
 const ApiKeyWithSecret = Type.Object({
   ...shownFields,
-  app_token: Type.String({ description: 'Shown this once.' }),
+  app_token: Type.String({ description: 'Shown only in this response.' }),
 })
 
 const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
@@ -67,20 +67,21 @@ const settable = {
     Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPE_VALUES }), {
       minItems: 1,
       maxItems: SCOPE_VALUES.length,
-      description: 'Scope values that the key may ask for. Default: `api`.',
+      description: 'Scopes that the key can request. Default: `api`.',
     }),
   ),
   ip_whitelist: Type.Optional(
     Type.Array(Type.String({ pattern: RANGE_PATTERN, 'x-says': RANGE_RULE }), {
       maxItems: 200,
-      description: 'Addresses and CIDR ranges; empty allows all.',
+      description: 'Allowed addresses and CIDR ranges. An empty list allows all.',
     }),
   ),
   token_limit: Type.Optional(
     nullable<number>('integer', {
       minimum: 1,
       maximum: 1000,
-      description: 'A limit of its own, so that it cannot starve its project; null for none.',
+      description:
+        'Maximum number of active tokens of this key, so that it cannot use up the limit of its project. Null means no limit.',
     }),
   ),
 }
@@ -117,7 +118,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         tags,
         operationId: 'key.list',
         summary: 'List the API keys of a project, newest first',
-        description: 'Deleted keys are left out unless `state=deleted` is asked for.',
+        description: 'Deleted keys are listed only with `state=deleted`.',
         params: ProjectParams,
         querystring: strict({ ...PageQuery, state: Type.Optional(State), name: filterField('Exact name.') }),
         response: { 200: listOf(ApiKey) },
@@ -184,7 +185,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'key.update',
-        summary: 'Change name, permissions, whitelist or limit; live tokens follow',
+        summary: 'Update name, permissions, IP allowlist or limit; applies to active tokens too',
         params: Params,
         body: strict({ name: Type.Optional(NameField), ...settable }, { minProperties: 1 }),
         response: { 200: ApiKey },
@@ -200,8 +201,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'key.delete',
-        summary: 'Delete an API key; its tokens are dead at once',
-        description: 'It stays readable in the state `deleted`.',
+        summary: 'Delete an API key; its tokens stop working immediately',
+        description: 'The key stays readable with state `deleted`.',
         params: Params,
         response: { 200: ApiKey },
       },
@@ -210,12 +211,12 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   )
 
   const verbs = [
-    { verb: 'block', run: blockApiKey, summary: 'Block an API key; its tokens are dead at once and stay so' },
-    { verb: 'unblock', run: unblockApiKey, summary: 'Unblock an API key; it may issue new tokens' },
+    { verb: 'block', run: blockApiKey, summary: 'Block an API key; its tokens stop working permanently' },
+    { verb: 'unblock', run: unblockApiKey, summary: 'Unblock an API key; it can issue new tokens' },
     {
       verb: 'revoke-tokens',
       run: revokeTokensOfApiKey,
-      summary: 'Kill all live tokens of an API key without blocking it',
+      summary: 'Revoke all active tokens of an API key without blocking it',
     },
   ]
   for (const { verb, run, summary } of verbs)
@@ -235,7 +236,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'key.regenerate',
-        summary: 'Replace the secret; it is shown once, and live tokens stay',
+        summary: 'Replace the secret, which is shown once; active tokens stay valid',
         params: Params,
         body: Type.Optional(
           strict({
@@ -243,7 +244,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
               Type.Integer({
                 minimum: 0,
                 maximum: 86_400,
-                description: 'How long the secret before this one still counts. Default: 0.',
+                description: 'How long the previous secret still works. Default: 0.',
               }),
             ),
           }),

@@ -12,19 +12,19 @@ export interface ApiKeyRow {
   client_id: string
   secret_digest: Uint8Array
   secret_last4: string
-  /** The one secret before this; it counts until `previous_until` and is then kept to explain refusals. */
+  /** Digest of the previous secret, valid until `previous_until` and then kept to explain refusals. */
   previous_digest: Uint8Array | null
   previous_until: number | null
   permissions: string
   ip_whitelist: string
   token_limit: number | null
-  /** As in `projects`; meaningful only where the key has a limit of its own. */
+  /** See `projects`. Used only if the key has its own limit. */
   credits: number
   full_until: number | null
   state: KeyState
-  /** Tokens carry the epoch they were issued under; raising it kills them all, and nothing lowers it. */
+  /** A token carries the epoch it was issued under. Raising the epoch ends all tokens of the key; it is never lowered. */
   epoch: number
-  /** Raised by every change that a decision depends on; a lower one never replaces a higher one in a cache. */
+  /** Raised by every change that affects decisions. A cache never replaces a higher version by a lower one. */
   version: number
   changed_at: number
   created_at: number
@@ -37,7 +37,7 @@ export interface ApiKeyTables {
   api_keys: ApiKeyRow
 }
 
-/** Topic that is notified after every change of a key. */
+/** Topic of the notification after every change of a key. */
 export const KEYS_CHANGED = 'keys'
 
 const keys = projectTable<ApiKeyRow>('api_keys')
@@ -103,7 +103,7 @@ export async function updateApiKeyRow(
   await tx.notify(KEYS_CHANGED)
 }
 
-/** Every key of a project, at its end. */
+/** Marks all keys of a deleted project as deleted. */
 export async function markKeysDeleted(tx: Transaction, projectId: string): Promise<void> {
   const now = await tx.now()
   await tx
@@ -123,8 +123,8 @@ export async function markKeysDeleted(tx: Transaction, projectId: string): Promi
 }
 
 /**
- * After a restore: whatever was issued before is dead, also in a cache that has seen more than the backup knows. So epoch
- * and version become the time, in milliseconds, which is more than any number of changes since can have made of them.
+ * Ends all tokens after a restore, also in caches that have seen newer versions than the backup. Epoch and version become
+ * the current time in milliseconds, which is larger than any number of changes.
  */
 export async function invalidateAllTokens(tx: Transaction): Promise<void> {
   const now = await tx.now()
@@ -137,7 +137,7 @@ export async function invalidateAllTokens(tx: Transaction): Promise<void> {
       epoch: beyond('epoch'),
       version: beyond('version'),
       changed_at: now,
-      // None, so that the next request counts.
+      // Zero makes the next request count the active tokens.
       credits: 0,
       full_until: null,
     })
@@ -151,17 +151,16 @@ export interface KeyUse {
   readonly at: number
 }
 
-const USES_AT_ONCE = 200
+const USES_PER_STATEMENT = 200
 
 /**
- * Use is not a change: it raises no version. Two statements for many keys, since a transaction of one each would hold
- * the writer for as many turns of the event loop; and keys that are locked at this moment are left for the next time,
- * so that noting a use never waits for issuing, nor issuing for it. Returns the ids of those.
+ * Saves the times of last use in batches, without raising versions. One transaction per key would occupy the writer for
+ * too long. Skips keys that are locked now, so that neither this nor issuing waits for the other, and returns their ids.
  */
 export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
   const left = new Set(uses.map(({ id }) => id))
-  for (let i = 0; i < uses.length; i += USES_AT_ONCE) {
-    const some = new Map(uses.slice(i, i + USES_AT_ONCE).map((use) => [use.id, use]))
+  for (let i = 0; i < uses.length; i += USES_PER_STATEMENT) {
+    const some = new Map(uses.slice(i, i + USES_PER_STATEMENT).map((use) => [use.id, use]))
     const keys = tx
       .write<ApiKeyTables>()
       .selectFrom('api_keys')
@@ -170,7 +169,7 @@ export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Prom
     const free = (await tx.claim(keys).execute()).map((row) => row.id)
     for (const id of free) left.delete(id)
     if (free.length > 0)
-      await noteUses(
+      await updateLastUsed(
         tx,
         free.map((id) => some.get(id)!),
       )
@@ -178,7 +177,7 @@ export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Prom
   return [...left]
 }
 
-async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+async function updateLastUsed(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
   const cases = sql.join(
     uses.map(({ id, at }) => sql`when ${id} then cast(${at} as bigint)`),
     sql` `,

@@ -5,7 +5,7 @@ import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
 
-/** An API key as outsiders see it: never the secret, not even its digest. */
+/** Public view of an API key, without the secret and its digest. */
 export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
   id: row.id,
   object: 'api_key' as const,
@@ -25,7 +25,7 @@ export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
   last_used_at: isoTimeOrNull(row.last_used_at),
 })
 
-/** For the audit log: what only use changes is left out. */
+/** Fields for the audit log, without those that change with every use. */
 export function apiKeyFacts(row: ApiKeyRow) {
   const { active_tokens: _, last_used_at: __, ...facts } = apiKeyView(row, 0)
   return facts
@@ -47,7 +47,7 @@ export function checkWhitelist(entries: readonly string[]): void {
   })
 }
 
-/** What a presented secret is to a key. Constant time for each comparison. */
+/** Result of comparing a secret with a key. Each comparison takes constant time. */
 export type SecretVerdict = 'current' | 'in_grace' | 'replaced' | 'wrong'
 
 export function judgeSecret(row: ApiKeyRow, digest: Uint8Array, now: number): SecretVerdict {

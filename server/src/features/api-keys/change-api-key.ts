@@ -10,7 +10,7 @@ import { apiKeyFacts } from './api-key.ts'
 export interface ChangeDeps {
   readonly db: Database
   readonly random: RandomBytes
-  /** Told after the commit and before the answer, so that a change takes effect at once in the process that makes it. */
+  /** Called after the commit and before the response, so that the change applies immediately in this process. */
   readonly onChange: (key: ApiKeyRow) => void
 }
 
@@ -21,15 +21,15 @@ export interface KeyRequest {
 }
 
 interface KeyChange {
-  /** `api_key.blocked`, for the audit log. */
+  /** Recorded in the audit log, for example `api_key.blocked`. */
   readonly action: string
-  /** What becomes different; null leaves everything as it is (blocking a blocked key, say). */
+  /** Returns the columns to change, or null to change nothing (for example when blocking a blocked key). */
   apply(key: ApiKeyRow, now: number): Partial<ApiKeyRow> | null
 }
 
 /**
- * Every change of a key: the project's row is locked, which holds up issuing, then the key's, the version is raised, the
- * audit entry is written, and all processes are woken; one transaction.
+ * Changes a key in one transaction: locks the project, which delays issuing, and the key, raises the version, writes the
+ * audit entry and notifies all processes.
  */
 export async function changeApiKey(
   deps: ChangeDeps,
@@ -57,7 +57,7 @@ async function changeIn(
   const raised = { ...difference, version: before.version + 1, updated_at: now, changed_at: now }
   const after = { ...before, ...raised }
   await updateApiKeyRow(tx, before, raised)
-  if (after.epoch !== before.epoch) await forgetFullness(tx, after)
+  if (after.epoch !== before.epoch) await clearFullUntil(tx, after)
   await recordChange(deps, tx, {
     actor: request.actor,
     action: change.action,
@@ -69,15 +69,15 @@ async function changeIn(
   return after
 }
 
-/** Tokens have died: places are free earlier than was remembered. */
-async function forgetFullness(tx: Transaction, key: ApiKeyRow): Promise<void> {
+/** Tokens have ended, so the stored time until which the project is full is no longer right. */
+async function clearFullUntil(tx: Transaction, key: ApiKeyRow): Promise<void> {
   await updateApiKeyRow(tx, key, { full_until: null })
   await updateProjectRow(tx, key.project_id, { full_until: null })
 }
 
 const deleted = (key: ApiKeyRow): Problem =>
   new Problem('invalid_state', {
-    message: 'This API key is deleted, and nothing brings it back.',
+    message: 'This API key is deleted and cannot be restored.',
     details: 'Create a new key: see jeton key create --help',
     resource: { type: 'api_key', id: key.id },
   })

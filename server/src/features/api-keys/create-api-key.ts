@@ -19,7 +19,7 @@ export interface NewApiKey {
 
 interface Created {
   readonly row: ApiKeyRow
-  /** The secret, shown this once. */
+  /** Shown only once. */
   readonly appToken: string
 }
 

@@ -1,4 +1,4 @@
-/** API keys: their states, secrets and rules. It never issues a token, and learns of them only as numbers. */
+/** API keys: their states, secrets and permissions. Does not depend on tokens: counts are passed in. */
 
 export { apiKeyRoutes } from './api-key.routes.ts'
 export {

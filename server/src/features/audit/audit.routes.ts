@@ -14,7 +14,7 @@ import {
 } from '../../platform/http/index.ts'
 import { type AuditRow, listAuditRows } from './audit.store.ts'
 
-const AnyOrNull = Type.Unsafe<unknown>({ description: 'The resource as outsiders see it, without secrets.' })
+const AnyOrNull = Type.Unsafe<unknown>({ description: 'Public view of the resource, without secrets.' })
 
 const AuditEntry = Type.Object({
   id: Type.String(),
@@ -32,9 +32,9 @@ const AuditEntry = Type.Object({
 
 const Filter = strict({
   ...CursorQuery,
-  action: filterField('Such as `api_key.blocked`.'),
+  action: filterField('For example `api_key.blocked`.'),
   actor: filterField('Id of the operator or API key that made the change.'),
-  subject: filterField('Id of what was changed.'),
+  subject: filterField('Id of the changed resource.'),
 })
 
 const view = (row: AuditRow) => ({
@@ -53,7 +53,7 @@ const view = (row: AuditRow) => ({
 
 const shape = { item: view, position: (row: AuditRow) => row }
 
-/** The log of a deleted project stays readable, so nothing here asks whether the project exists. */
+/** Does not require that the project exists, because the log of a deleted project stays readable. */
 export function auditRoutes(app: App, { db }: { db: Database }): void {
   const config = { access: 'operator', management: true } as const
   const common = {
@@ -70,8 +70,8 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
       schema: {
         ...common,
         operationId: 'audit.list',
-        summary: 'List what was changed, newest first',
-        description: '`total` counts to 10,000 at most.',
+        summary: 'List changes, newest first',
+        description: '`total` counts up to 10,000.',
       },
     },
     async (request) => {
@@ -88,7 +88,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
         ...common,
         params: Type.Object({ project_id: IdParam }),
         operationId: 'audit.list-of-project',
-        summary: 'List what was changed in a project, newest first',
+        summary: 'List changes in a project, newest first',
       },
     },
     async (request) => {

@@ -38,7 +38,7 @@ export async function insertAuditRow(tx: Transaction, row: AuditRow): Promise<vo
   await tx.write<AuditTables>().insertInto('audit_log').values(row).execute()
 }
 
-/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
+/** Finds the ids of a page with an index-only scan, so that skipped rows are not read. */
 export async function listAuditRows(
   reader: Reader,
   filter: AuditFilter,

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, when, from where. It never changes or forgets an entry, and never holds a secret. */
+/** The audit log: who changed what, when and from where. Entries are never changed and contain no secrets. */
 export { auditRoutes } from './audit.routes.ts'
 export { hasAuditEntry } from './audit.store.ts'
 export { type Change, recordChange } from './record-change.ts'

@@ -6,16 +6,16 @@ import { insertAuditRow } from './audit.store.ts'
 
 export interface Change {
   readonly actor: Actor
-  /** `api_key.blocked`: noun of the subject, what happened to it. */
+  /** Subject and change, for example `api_key.blocked`. */
   readonly action: string
   readonly projectId: string | null
   readonly subject: { readonly type: string; readonly id: string }
-  /** As outsiders see the resource: what is never shown is never on record. */
+  /** Public view of the resource before the change, without secrets. */
   readonly before: object | null
   readonly after: object | null
 }
 
-/** Writes the audit entry in the transaction of the change itself: neither exists without the other. */
+/** Writes the audit entry in the transaction of the change, so that neither exists without the other. */
 export async function recordChange(
   { random }: { random: RandomBytes },
   tx: Transaction,

@@ -22,7 +22,7 @@ const FILTERS = [
 const IS_WAITING = 'SEARCH o USING PRIMARY KEY (created_at=? AND project_id=? AND event_id=?)'
 
 test.each(FILTERS)(
-  'a list of events goes by $index alone, on every page',
+  'a list of events reads only the index $index, on every page',
   async ({ index, filter, search }) => {
     for (const page of PAGES) {
       const list = () => listEventRows(explained.reader, { projectId: 'p', ...filter }, pageOf(page))
@@ -31,7 +31,7 @@ test.each(FILTERS)(
       expect(rows).toContain('(project_id=? AND id=?)')
       expect(others).toEqual([IS_WAITING])
       expect(plan.join()).toContain(`COVERING INDEX ${index} ${search}`)
-      // The total is counted to 10,000, in any index that begins alike.
+      // The total is counted up to 10,000, in any index with the same leading columns.
       for (const step of plan.filter((one) => one !== rows && one !== IS_WAITING))
         expect(step).toContain(search)
       if ('cursor' in page) expect(plan.join()).toContain('AND (created_at,id)<(?,?)')

@@ -6,7 +6,7 @@ import { EVENT_KIND_VALUES } from '../../contract/event-kinds.ts'
 import { EVENT_SCHEMAS, schemaText } from './index.ts'
 import { DATA_FIELDS } from './reward-redemption-completed.ts'
 
-/** As a receiver's validator would be, with nothing of ours: strict, so that an unknown keyword is an error. */
+/** Like a receiver's validator: strict, so that an unknown keyword is an error. */
 const [entry] = EVENT_SCHEMAS
 const validate = new Ajv({ strict: true, strictTypes: true }).compile(entry!.schema)
 
@@ -42,10 +42,10 @@ const publication = () => ({
   vouchers_id: ['v_1'],
 })
 
-const holds = (value: unknown): boolean | string =>
+const validation = (value: unknown): boolean | string =>
   validate(value) || `${validate.errors![0]!.instancePath} ${validate.errors![0]!.message}`
 
-test('there is one schema for every kind, shipped as a file named after wire form and version', () => {
+test('every event kind has one schema, shipped as a file named after its wire name and version', () => {
   expect(EVENT_SCHEMAS.map(({ kind }) => kind)).toEqual(EVENT_KIND_VALUES)
   expect(entry!.file).toBe('customer.reward_redemptions.completed.2024-01-01.json')
   const shipped = readFileSync(new URL(`../../../../docs/events/${entry!.file}`, import.meta.url), 'utf8')
@@ -54,55 +54,55 @@ test('there is one schema for every kind, shipped as a file named after wire for
 })
 
 describe('the schema', () => {
-  test('holds for what a webhook gets, and with a publication for what a distribution gets', () => {
-    expect(holds(envelope())).toBe(true)
-    expect(holds(envelope({ ...redemptionData(), publication: publication() }))).toBe(true)
+  test('accepts the events of webhooks, and with a publication the events of distributions', () => {
+    expect(validation(envelope())).toBe(true)
+    expect(validation(envelope({ ...redemptionData(), publication: publication() }))).toBe(true)
   })
 
   test.each(['id', 'project_id', 'created_at', 'type', 'data', 'source', 'event'])(
-    'wants %s in the envelope',
+    'requires %s in the envelope',
     (name) => {
       const { [name as 'id']: _, ...rest } = envelope()
-      expect(holds(rest)).toMatch(`must have required property '${name}'`)
+      expect(validation(rest)).toMatch(`must have required property '${name}'`)
     },
   )
 
-  test('wants every field of the data, and names the nine of the specification', () => {
+  test('requires every field of the data: the nine documented fields', () => {
     expect(DATA_FIELDS).toEqual(Object.keys(redemptionData()))
     for (const name of DATA_FIELDS) {
       const { [name as 'customer']: _, ...rest } = redemptionData()
-      expect(holds(envelope(rest))).toMatch(`must have required property '${name}'`)
+      expect(validation(envelope(rest))).toMatch(`must have required property '${name}'`)
     }
   })
 
   test.each(['holder', 'voucher', 'campaign', 'reward_assignment', 'source', 'balance'])(
-    'takes null for %s, where it does not apply',
-    (name) => expect(holds(envelope({ ...redemptionData(), [name]: null }))).toBe(true),
+    'accepts null for %s if it does not apply',
+    (name) => expect(validation(envelope({ ...redemptionData(), [name]: null }))).toBe(true),
   )
 
-  test.each(['customer', 'reward', 'reward_redemption'])('takes no null for %s', (name) => {
-    expect(holds(envelope({ ...redemptionData(), [name]: null }))).not.toBe(true)
+  test.each(['customer', 'reward', 'reward_redemption'])('rejects null for %s', (name) => {
+    expect(validation(envelope({ ...redemptionData(), [name]: null }))).not.toBe(true)
   })
 
-  test('lets fields be added, since that breaks no receiver', () => {
+  test('accepts additional fields, because they break no receiver', () => {
     const data = redemptionData()
-    expect(holds({ ...envelope({ ...data, more: 1, reward: { ...data.reward, more: 1 } }), more: 1 })).toBe(
-      true,
-    )
+    expect(
+      validation({ ...envelope({ ...data, more: 1, reward: { ...data.reward, more: 1 } }), more: 1 }),
+    ).toBe(true)
   })
 
   test.each([
     ['a state', 'reward_redemption.state', 'PENDING'],
-    ['a type of reward', 'reward.type', 'GIFT'],
+    ['an unknown reward type', 'reward.type', 'GIFT'],
     ['a balance', 'balance.amount', '400'],
     ['half a point', 'voucher.loyalty_card.balance', 1.5],
     ['a time without milliseconds', 'reward.created_at', '2026-01-15T12:00:00Z'],
-    ['a time that is none', 'reward.created_at', '2026-13-15T12:00:00.000Z'],
+    ['an invalid time', 'reward.created_at', '2026-13-15T12:00:00.000Z'],
     ['metadata', 'customer.metadata', 'gold'],
     ['a card', 'voucher.type', 'GIFT_VOUCHER'],
     ['an empty id', 'customer.id', ''],
-  ])('refuses %s that is not of the specification', (_, path, value) => {
-    expect(holds(envelope(changed(path, value)))).not.toBe(true)
+  ])('rejects %s', (_, path, value) => {
+    expect(validation(envelope(changed(path, value)))).not.toBe(true)
   })
 
   test.each([
@@ -110,11 +110,11 @@ describe('the schema', () => {
     ['source', { source: { ...envelope().source, object: 'customer' } }],
     ['event.type', { event: { ...envelope().event, type: 'customer.created' } }],
     ['channel', { event: { ...envelope().event, event_source: { channel: 'FAX' } } }],
-  ])('refuses another %s', (_, change) => expect(holds({ ...envelope(), ...change })).not.toBe(true))
+  ])('refuses another %s', (_, change) => expect(validation({ ...envelope(), ...change })).not.toBe(true))
 })
 
-test('the annotated sample of the documentation matches the schema', () => {
+test('the annotated sample in the documentation matches the schema', () => {
   const page = readFileSync(new URL('../../../../docs/reference/events.md', import.meta.url), 'utf8')
   const [, sample] = /```jsonc\n([\s\S]*?)```/.exec(page)!
-  expect(holds(JSON.parse(sample!.replace(/ {2}\/\/ .*$/gm, '')))).toBe(true)
+  expect(validation(JSON.parse(sample!.replace(/ {2}\/\/ .*$/gm, '')))).toBe(true)
 })

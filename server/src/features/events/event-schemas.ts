@@ -18,10 +18,10 @@ const DATA: Readonly<Record<EventKind, Schema>> = {
   'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED': sentData,
 }
 
-/** What a receiver gets, whole. */
+/** The complete payload that a receiver gets. */
 const envelope = (kind: EventKind): Schema =>
   object({
-    id: about('Of the delivery, the same on every attempt.', idWith('whs_')),
+    id: about('Id of the delivery, the same for every attempt.', idWith('whs_')),
     project_id: idWith(ID_PREFIX.project),
     created_at: about('When the delivery was created.', time),
     type: about(`\`${kind}\`, or the \`event_name\` of a distribution.`, text),
@@ -36,7 +36,7 @@ const envelope = (kind: EventKind): Schema =>
       type: constant(EVENT_KINDS[kind].wire),
       created_at: time,
       entity_id: about('Id of the customer.', text),
-      group_id: about('Request id of the call that caused it.', orNull(text)),
+      group_id: about('Request id of the call that caused the event.', orNull(text)),
       event_source: object(
         { channel: oneOf('API', 'CLIENT_API', 'USER_PORTAL', 'INTERNAL') },
         { api_key: object({ name: text, app_id: text }) },
@@ -46,7 +46,7 @@ const envelope = (kind: EventKind): Schema =>
 
 export interface EventSchema {
   readonly kind: EventKind
-  /** `customer.reward_redemptions.completed.2024-01-01.json`: below `docs/events/` and `/events/`. */
+  /** For example `customer.reward_redemptions.completed.2024-01-01.json`, in `docs/events/` and below `/events/`. */
   readonly file: string
   readonly schema: object
 }
@@ -60,11 +60,11 @@ function schemaOf(kind: EventKind): EventSchema {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: `urn:jeton:event:${wire}:${version}`,
       title: kind,
-      description: `${says} Fields may be added; none is renamed or dropped.`,
+      description: `${says} Fields may be added, but are never renamed or removed.`,
       ...(withoutSays(envelope(kind)) as object),
     },
   }
 }
 
-/** The schema of every kind, as it ships: in `docs/events/`, and served at `/events/`. */
+/** Schemas of all event kinds, as published in `docs/events/` and at `/events/`. */
 export const EVENT_SCHEMAS: readonly EventSchema[] = EVENT_KIND_VALUES.map(schemaOf)

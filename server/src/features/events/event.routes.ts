@@ -21,28 +21,28 @@ const headFields = {
   id: Type.String(),
   object: Type.Literal('event'),
   kind: Type.String(),
-  type: Type.String({ description: 'The kind in the form of `event.type`.' }),
-  version: Type.String({ description: 'Of the specification that its fields follow.' }),
-  entity_id: Type.String({ description: 'The customer that it is about.' }),
+  type: Type.String({ description: 'Name of the kind in `event.type`.' }),
+  version: Type.String({ description: 'Version of the event fields.' }),
+  entity_id: Type.String({ description: 'Id of the customer.' }),
   campaign_id: NullableText,
   group_id: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Request id of the call that caused it.',
+    description: 'Request id of the call that caused the event.',
   }),
   event_source: Type.Object({
     channel: Type.String(),
     api_key: Type.Optional(Type.Object({ name: Type.String(), app_id: Type.String() })),
   }),
   occurred_at: Type.String({
-    description: 'When it happened; earlier than `created_at` where it was reported.',
+    description: 'Time of the redemption; earlier than `created_at` if it was reported later.',
   }),
   created_at: Type.String(),
-  waiting: Type.Boolean({ description: 'Its deliveries are still to be made, by a worker.' }),
+  waiting: Type.Boolean({ description: 'True until a worker has created the deliveries of the event.' }),
 }
 const EventHeadSchema = Type.Object(headFields)
 const EventSchema = Type.Object({
   ...headFields,
-  data: Type.Unsafe<unknown>({ description: 'Its fields, as receivers get them, without `publication`.' }),
+  data: Type.Unsafe<unknown>({ description: 'Event fields as sent to receivers, without `publication`.' }),
 })
 
 const Filter = strict({
@@ -51,7 +51,7 @@ const Filter = strict({
     Type.Unsafe<EventKindName | typeof TEST_EVENT>({
       type: 'string',
       enum: [...EVENT_KIND_NAMES, TEST_EVENT],
-      description: 'Kind, in either of its forms, or `webhook.test`.',
+      description: 'Event kind (both names are accepted), or `webhook.test`.',
     }),
   ),
   entity: filterField('Id of the customer.'),
@@ -75,7 +75,7 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
         tags,
         operationId: 'event.list',
         summary: 'List the events of a project, newest first',
-        description: '`data` is in the answer for one event alone. `total` counts to 10,000 at most.',
+        description: 'Read a single event to get its `data`. `total` counts up to 10,000.',
         params: Type.Object({ project_id: IdParam }),
         querystring: Filter,
         response: { 200: listOf(EventHeadSchema) },

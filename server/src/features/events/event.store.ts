@@ -14,25 +14,25 @@ export interface EventRow {
   project_id: string
   id: string
   kind: StoredKind
-  /** Of the specification that `data` follows. */
+  /** Version of the fields in `data`. */
   version: string
-  /** The customer that it is about. */
+  /** Id of the customer. */
   entity_id: string
-  /** The loyalty campaign, where there is one: its distributions are told. */
+  /** Loyalty campaign whose distributions get the event, or null. */
   campaign_id: string | null
-  /** Request id of the call that caused it. */
+  /** Request id of the call that caused the event. */
   group_id: string | null
   channel: EventChannel
   key_name: string | null
   key_app_id: string | null
-  /** JSON, byte for byte as it will be sent. */
+  /** JSON, exactly as it will be sent. */
   data: string
-  /** When it happened; earlier than `created_at` where it was reported afterwards. */
+  /** Time of the redemption; earlier than `created_at` if it was reported later. */
   occurred_at: number
   created_at: number
 }
 
-/** An event whose deliveries are not written yet. */
+/** An event that has no deliveries yet. */
 export interface OutboxRow {
   created_at: number
   project_id: string
@@ -44,7 +44,7 @@ export interface EventTables {
   outbox: OutboxRow
 }
 
-/** An event without what it tells: lists would otherwise grow with what callers put into metadata. */
+/** An event without `data`, which callers can fill with metadata: lists stay small. */
 export type EventHead = Omit<EventRow, 'data'>
 
 export const HEAD = [
@@ -62,7 +62,7 @@ export const HEAD = [
   'created_at',
 ] as const
 
-/** Topic that is notified after every event to fan out. */
+/** Topic of the notification after an event is added to the outbox. */
 export const EVENTS_WRITTEN = 'events'
 
 export async function insertEvent(tx: Transaction, row: EventRow): Promise<void> {
@@ -97,7 +97,7 @@ const outboxRowOf = ({ selectFrom }: ExpressionBuilder<EventTables, 'events'>) =
 
 export const isInOutbox = (eb: ExpressionBuilder<EventTables, 'events'>) => eb.exists(outboxRowOf(eb))
 
-/** An event, and its own id once more while it waits to be fanned out. */
+/** An event, with its own id in `waiting` while it is in the outbox. */
 export type Shown<Row> = Row & { readonly waiting: string | null }
 
 export const findShownEvent = (
@@ -120,7 +120,7 @@ export interface EventFilter {
   readonly entity?: string | undefined
 }
 
-/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
+/** Finds the ids of a page with an index-only scan, so that skipped rows are not read. */
 export async function listEventRows(
   reader: Reader,
   filter: EventFilter,
@@ -150,7 +150,7 @@ export async function listEventRows(
   return { rows, total }
 }
 
-/** At most `most` of a project that is gone; how many there were. */
+/** Deletes up to `most` outbox rows of a deleted project, and returns how many. */
 export async function deleteSomeWaiting(tx: Transaction, projectId: string, most: number): Promise<number> {
   const key = sql`created_at, project_id, event_id`
   const { numAffectedRows } = await sql`
@@ -161,7 +161,7 @@ export async function deleteSomeWaiting(tx: Transaction, projectId: string, most
   return Number(numAffectedRows)
 }
 
-/** As with what waits. */
+/** Deletes up to `most` events of a deleted project, and returns how many. */
 export async function deleteSomeEvents(tx: Transaction, projectId: string, most: number): Promise<number> {
   const some = tx
     .read<EventTables>()

@@ -2,7 +2,7 @@ import { wireOf } from '../../contract/event-kinds.ts'
 import { isoTime } from '../../platform/http/index.ts'
 import type { EventHead, EventRow, Shown } from './event.store.ts'
 
-/** Where the call came from, as receivers are told. */
+/** Origin of the call, as shown to receivers. */
 export const eventSource = ({ channel, key_name, key_app_id }: EventHead) => ({
   channel,
   ...(key_name !== null && key_app_id !== null && { api_key: { name: key_name, app_id: key_app_id } }),

@@ -1,4 +1,4 @@
-/** Events: what has happened, exactly as it will be told. It never knows who is told, and never changes an event. */
+/** Events: immutable records of completed redemptions, stored exactly as they will be sent. Does not depend on webhooks. */
 export { eventRoutes } from './event.routes.ts'
 export {
   EVENTS_WRITTEN,

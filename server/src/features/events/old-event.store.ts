@@ -2,7 +2,7 @@ import type { Reader } from '../../platform/database/index.ts'
 import type { ProjectTables } from '../projects/index.ts'
 import { type EventRow, type EventTables, isInOutbox } from './event.store.ts'
 
-/** One seek for each project: its oldest event, whether it may go or not. */
+/** Lists projects whose oldest event is older than `before`, with one index seek per project. */
 export async function listProjectsWithEventsBefore(reader: Reader, before: number): Promise<string[]> {
   const rows = await reader
     .read<EventTables & ProjectTables>()
@@ -24,11 +24,11 @@ export async function listProjectsWithEventsBefore(reader: Reader, before: numbe
 export interface OldEvents {
   readonly projectId: string
   readonly before: number
-  /** Goes on behind this one. */
+  /** Continues after this event. */
   readonly after?: Pick<EventRow, 'created_at' | 'id'> | undefined
 }
 
-/** A stretch of a project's events from before a time, oldest first. What waits for its fan-out is left out. */
+/** Lists the oldest events of a project before a time, without those in the outbox. */
 export const listOldEvents = (
   reader: Reader,
   { projectId, before, after }: OldEvents,

@@ -11,7 +11,7 @@ interface Deps {
   readonly random: RandomBytes
 }
 
-/** As much of the event's `data` as we look into; its schema has been checked. */
+/** Parts of the event's `data` that are used here. The schema has been validated. */
 interface ReportedData {
   readonly customer: { readonly id: string }
   readonly campaign: { readonly id: string } | null
@@ -29,11 +29,11 @@ export interface Report {
 
 interface Reported {
   readonly eventId: string
-  /** Reported before, with the same content: nothing was written now. */
+  /** True if the same report was written before; nothing was written now. */
   readonly duplicate: boolean
 }
 
-/** Writes the event of a redemption that was completed elsewhere: once, however often and at once it is reported. */
+/** Writes the event of a redemption that was completed elsewhere, exactly once even if reports arrive concurrently. */
 export const reportRedemption = (deps: Deps, report: Report): Promise<Reported> =>
   deps.db.transaction((tx) => reportIn(deps, tx, report))
 
@@ -73,19 +73,20 @@ async function earlier(
   const before = (await findReport(tx, projectId, sourceId))!
   if (before.body_digest === bodyDigest) return { eventId: before.event_id, duplicate: true }
   throw new Problem('source_id_reused', {
-    message: `Another redemption was reported as ${JSON.stringify(sourceId.slice(0, 80))} before.`,
-    details: 'Nothing was written. Give every redemption an id of its own; repeat a report only unchanged.',
+    message: `Another redemption was already reported as ${JSON.stringify(sourceId.slice(0, 80))}.`,
+    details:
+      'Nothing was written. Use a unique source_id per redemption, and repeat a report only with the same content.',
     resource: { type: 'event', id: before.event_id },
   })
 }
 
-/** The event has exactly the fields of its kind, in their order; what a caller adds beside them is ignored. */
+/** Keeps exactly the fields of the kind, in their order, and ignores additional ones. */
 const knownFields = (data: ReportedData): object =>
   Object.fromEntries(DATA_FIELDS.map((name) => [name, data[name as keyof ReportedData]]))
 
 const contentOf = ({ completedAt, campaignId }: Report) => ({ completedAt, campaignId })
 
-/** The order of keys says nothing: a platform may read its outbox from a column that does not keep it. */
+/** Ignores the order of keys, because a client may store the report in a column that does not keep it. */
 const contentDigest = (content: object): string =>
   digestOf(
     JSON.stringify(content, (_, value) =>

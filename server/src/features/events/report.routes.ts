@@ -12,12 +12,13 @@ const Body = Type.Object({
     maxLength: 255,
     pattern: '^[^\\u0000-\\u001f\\u007f]+$',
     'x-says': 'must be 1 to 255 characters without control characters',
-    description: 'Your own id of the redemption, unique in the project: a report is taken once by it.',
+    description:
+      'Your own id of the redemption, unique in the project. Repeated reports with this id are written once.',
   }),
   completed_at: Type.Optional(
     nullable<string>('string', {
       ...TIME,
-      description: 'When it was completed, if not now.',
+      description: 'Time of completion. Default: now.',
     }),
   ),
   campaign_id: Type.Optional(
@@ -26,12 +27,12 @@ const Body = Type.Object({
       maxLength: 255,
       pattern: '^[^\\u0000-\\u001f\\u007f]+$',
       'x-says': 'must be 1 to 255 characters without control characters',
-      description: 'Loyalty campaign whose distributions are told. Default: `data.campaign.id`.',
+      description: 'Loyalty campaign whose distributions get the event. Default: `data.campaign.id`.',
     }),
   ),
   data: Type.Unsafe<Report['data']>({
     ...storedData,
-    description: 'The fields of the event; every key, with null where it does not apply.',
+    description: 'Event fields. All keys are required; use null if one does not apply.',
   }),
 })
 
@@ -45,7 +46,7 @@ export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes
         operationId: 'redemption.report',
         summary: 'Report a reward redemption that was completed elsewhere',
         description:
-          'Writes the same event as a redemption here, exactly once by `source_id`. The same report again answers `duplicate: true`; another one under the same `source_id` is refused with 409.',
+          'Writes the same event as a redemption in Jeton, exactly once per `source_id`. Repeating the report returns `duplicate: true`. Different content with the same `source_id` returns 409.',
         body: Body,
         response: { 200: Type.Object({ event_id: Type.String(), duplicate: Type.Boolean() }) },
       },

@@ -1,9 +1,9 @@
 import type { Reader, Transaction } from '../../platform/database/index.ts'
 
-/** A redemption that was completed elsewhere and reported to us. */
+/** A redemption that was completed elsewhere and reported to Jeton. */
 export interface ReportRow {
   project_id: string
-  /** The caller's own id of it. */
+  /** The client's own id of the redemption. */
   source_id: string
   body_digest: string
   event_id: string
@@ -14,7 +14,7 @@ interface ReportTables {
   reported_redemptions: ReportRow
 }
 
-/** False where there is one under this `source_id`; then another's transaction that writes it has ended before we go on. */
+/** Returns false if the `source_id` exists. Waits for a concurrent transaction that inserts the same one. */
 export async function insertReport(tx: Transaction, row: ReportRow): Promise<boolean> {
   const inserted = await tx
     .write<ReportTables>()
@@ -38,7 +38,7 @@ export const findReport = (
     .where('source_id', '=', sourceId)
     .executeTakeFirst()
 
-/** At most `most` of a project that is gone; how many there were. */
+/** Deletes up to `most` reports of a deleted project, and returns how many. */
 export async function deleteSomeReports(tx: Transaction, projectId: string, most: number): Promise<number> {
   const some = tx
     .read<ReportTables>()

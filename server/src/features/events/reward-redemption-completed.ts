@@ -1,6 +1,7 @@
 import {
   about,
   anyObject,
+  boolean,
   constant,
   constantOrNull,
   id,
@@ -14,7 +15,6 @@ import {
   textOrNull,
   time,
   timeOrNull,
-  yesOrNo,
 } from './schema-parts.ts'
 
 /** The fields of `EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED`, version 2024-01-01, in the order in which they are sent. */
@@ -36,8 +36,8 @@ const voucher = object({
   campaign: textOrNull,
   campaign_id: textOrNull,
   holder_id: textOrNull,
-  is_referral_code: orNull(yesOrNo),
-  active: yesOrNo,
+  is_referral_code: orNull(boolean),
+  active: boolean,
   created_at: time,
   updated_at: timeOrNull,
   redemption: object({ quantity: orNull(integer), redeemed_quantity: integer, redeemed_points: integer }),
@@ -48,7 +48,7 @@ const voucher = object({
   object: constant('voucher'),
 })
 
-/** What a CAMPAIGN reward gives: a voucher of any type. */
+/** A voucher of any type, issued by a CAMPAIGN reward. */
 const issuedVoucher = object(
   { id, code: text },
   {
@@ -59,8 +59,8 @@ const issuedVoucher = object(
     campaign: textOrNull,
     campaign_id: textOrNull,
     holder_id: textOrNull,
-    is_referral_code: orNull(yesOrNo),
-    active: yesOrNo,
+    is_referral_code: orNull(boolean),
+    active: boolean,
     created_at: time,
     updated_at: timeOrNull,
     redemption: anyObject,
@@ -91,9 +91,9 @@ const campaign = object({
     redemption: orNull(anyObject),
     code_config: codeConfig,
   }),
-  auto_join: yesOrNo,
-  join_once: yesOrNo,
-  active: yesOrNo,
+  auto_join: boolean,
+  join_once: boolean,
+  active: boolean,
   category: textOrNull,
   category_id: textOrNull,
   metadata: anyObject,
@@ -167,13 +167,13 @@ const publication = object({
       referrals: orNull(anyObject),
     },
   },
-  voucher: about('The voucher of the reward; for MATERIAL and COIN the loyalty card.', issuedVoucher),
+  voucher: about('Voucher of the reward, or the loyalty card for MATERIAL and COIN.', issuedVoucher),
   vouchers_id: listOf(text),
 })
 
 const fields: Readonly<Record<string, Schema>> = {
   customer,
-  holder: about('Whose loyalty card it is.', orNull(customer)),
+  holder: about('Holder of the loyalty card.', orNull(customer)),
   voucher: about('The loyalty card, with its balance after the redemption.', orNull(voucher)),
   campaign: about('The loyalty campaign.', orNull(campaign)),
   reward_redemption: rewardRedemption,
@@ -181,19 +181,19 @@ const fields: Readonly<Record<string, Schema>> = {
   reward_assignment: orNull(rewardAssignment),
   source: orNull(object({ id, type: constant('redemption') })),
   balance: about(
-    'By what the redemption changed the balance of the card; null where it changed none.',
+    'Change of the card balance; null if it did not change.',
     orNull(object({ amount: integer })),
   ),
 }
 
 export const DATA_FIELDS: readonly string[] = Object.keys(fields)
 
-/** `data` as receivers get it. */
+/** `data` as sent to receivers. */
 export const sentData: Schema = object(fields, {
-  publication: about('Only in what a distribution receives.', publication),
+  publication: about('Only sent to distributions.', publication),
 })
 
-/** `data` as it is stored and reported. */
+/** `data` as stored and as reported. */
 export const storedData: Schema = object(fields, {
-  publication: { not: {}, 'x-says': 'must not be sent: Jeton makes one for every distribution' },
+  publication: { not: {}, 'x-says': 'must not be sent: Jeton creates one for every distribution' },
 })

@@ -1,6 +1,6 @@
 /**
- * Words of JSON Schema (draft 7) that the schemas of events are made of. `x-says` is a rule in words for our own error
- * messages; it is left out of what ships, since strict validators refuse keywords that they do not know.
+ * Building blocks of the event schemas (JSON Schema draft 7). `x-says` holds the text of our own error messages. It is
+ * removed from published schemas, because strict validators reject unknown keywords.
  */
 export interface Schema {
   readonly type?: string | readonly string[]
@@ -9,24 +9,24 @@ export interface Schema {
 
 type Properties = Readonly<Record<string, Schema>>
 
-/** All properties are required, but for those named in `optional`. More may be added: that breaks no receiver. */
+/** Requires all properties except those in `optional`. Additional ones are allowed, because they break no receiver. */
 export const object = (properties: Properties, optional: Properties = {}): Schema => ({
   type: 'object',
   required: Object.keys(properties),
   properties: { ...properties, ...optional },
 })
 
-/** One schema with null as a second type, not a choice of two: what is wrong can then be said in one sentence. */
+/** Adds null as a second type. Compared with `anyOf`, validation errors stay one sentence. */
 export const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema.type as string, 'null'] })
 
 export const about = (description: string, schema: Schema): Schema => ({ ...schema, description })
 
 export const text: Schema = { type: 'string' }
 export const textOrNull = orNull(text)
-/** Nothing is prescribed of ids: platforms that report have their own. */
+/** Ids have no required format, because other platforms report their own. */
 export const id: Schema = { type: 'string', minLength: 1, maxLength: 255 }
 export const integer: Schema = { type: 'integer' }
-export const yesOrNo: Schema = { type: 'boolean' }
+export const boolean: Schema = { type: 'boolean' }
 export const anyObject: Schema = { type: 'object' }
 export const listOf = (items: Schema): Schema => ({ type: 'array', items })
 export const constant = (value: string): Schema => ({
@@ -52,7 +52,7 @@ export const time: Schema = {
 }
 export const timeOrNull = orNull(time)
 
-/** Without our own keyword. */
+/** Removes our own keyword `x-says`. */
 export function withoutSays(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutSays)
   if (typeof schema !== 'object' || schema === null) return schema

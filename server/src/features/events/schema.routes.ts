@@ -7,13 +7,13 @@ import { EVENT_SCHEMAS, type EventSchema } from './event-schemas.ts'
 const Entry = Type.Object({
   kind: Type.String(),
   object: Type.Literal('event_schema'),
-  type: Type.String({ description: 'The form in `event.type`; subscriptions accept both.' }),
+  type: Type.String({ description: 'Name in `event.type`. Subscriptions accept both names.' }),
   version: Type.String(),
   description: Type.String(),
-  url: Type.String({ description: 'The JSON Schema of what receivers get.' }),
+  url: Type.String({ description: 'URL of the JSON Schema of the payload.' }),
 })
 
-/** For whoever writes a receiver: nothing here is secret, so nobody needs to show who they are. */
+/** Public, because receivers need the schemas and they contain no secrets. */
 export function eventSchemaRoutes(app: App, { publicUrl }: { publicUrl: () => string }): void {
   const config = { access: 'public' } as const
   const tags = ['event schemas']
@@ -34,7 +34,7 @@ export function eventSchemaRoutes(app: App, { publicUrl }: { publicUrl: () => st
       schema: {
         tags,
         operationId: 'event-schema.list',
-        summary: 'List the kinds of events and their JSON Schemas',
+        summary: 'List event kinds and their JSON Schemas',
         response: { 200: listOf(Entry) },
       },
     },
@@ -53,14 +53,14 @@ export function eventSchemaRoutes(app: App, { publicUrl }: { publicUrl: () => st
       schema: {
         tags,
         operationId: 'event-schema.show',
-        summary: 'The JSON Schema of an event',
+        summary: 'Read the JSON Schema of an event kind',
         params: Type.Object({ file: IdParam }),
       },
     },
     async ({ params: { file } }, reply) => {
       const found = EVENT_SCHEMAS.find((one) => one.file === file)
       if (!found) throw notFound('event_schema', file)
-      // Text, so that the answer is what `docs/events/` holds.
+      // Sent as text, so that the response equals the file in `docs/events/`.
       return reply.header('content-type', 'application/schema+json').send(schemaText(found))
     },
   )

@@ -8,24 +8,24 @@ export const newEventId = (random: RandomBytes, now: number): string =>
   newTimedId(random, ID_PREFIX.event, now)
 
 export interface NewEvent {
-  /** Set by a caller that needs it before the event is written. */
+  /** Set by a caller that needs the id before the event is written. */
   readonly id?: string | undefined
   readonly projectId: string
   readonly kind: EventKind
-  /** The customer that it is about. */
+  /** Id of the customer. */
   readonly entityId: string
   readonly campaignId: string | null
-  /** Request id of the call that caused it. */
+  /** Request id of the call that caused the event. */
   readonly groupId: string | null
   readonly source: {
     readonly channel: EventChannel
     readonly apiKey?: { readonly name: string; readonly app_id: string } | undefined
   }
-  /** The fields of the kind, without `publication`; stored in this order of keys. */
+  /** Fields of the kind without `publication`, stored in this key order. */
   readonly data: object
-  /** The transaction's time, if the caller has read it already. */
+  /** Time of the transaction, if the caller has already read it. */
   readonly now?: number | undefined
-  /** When it happened, if that was before now; epoch milliseconds. */
+  /** Time of the redemption in epoch milliseconds, if earlier than now. */
   readonly occurredAt?: number | undefined
 }
 
@@ -34,7 +34,7 @@ export interface WrittenEvent {
   readonly createdAt: number
 }
 
-/** Writes an event in the transaction that it describes: neither exists without the other. */
+/** Writes an event in the transaction of the redemption, so that neither exists without the other. */
 export async function writeEvent(
   { random }: { random: RandomBytes },
   tx: Transaction,

@@ -4,9 +4,9 @@ export interface IdempotencyRow {
   project_id: string
   api_key_id: string
   key: string
-  /** Tells the same request from another one under the same key. */
+  /** Distinguishes the same request from another one with the same key. */
   fingerprint: string
-  /** The body of the answer, as it was sent; null only inside the transaction that makes it. */
+  /** Body of the response; null only inside the transaction that creates the row. */
   answer: string | null
   created_at: number
 }
@@ -18,8 +18,8 @@ interface IdempotencyTables {
 export type KeyName = Pick<IdempotencyRow, 'project_id' | 'api_key_id' | 'key'>
 
 /**
- * Returns false if the key exists. On PostgreSQL this waits for a transaction that has just inserted it: a concurrent
- * duplicate waits for the first request, and goes on itself if that one fails.
+ * Returns false if the key exists. On PostgreSQL it waits for a concurrent transaction that inserts the same key: a
+ * duplicate waits for the first request, and is processed itself if that one fails.
  */
 export async function insertKey(tx: Transaction, row: IdempotencyRow): Promise<boolean> {
   const inserted = await tx

@@ -1,4 +1,4 @@
-/** Idempotency: repeating a request is safe. It stores answers and does not know what they mean. */
+/** Idempotency keys: make it safe to repeat a request. Stores responses without interpreting them. */
 
 export { deleteIdempotencyOfProject } from './idempotency.store.ts'
 export { forgetOldKeys, withIdempotencyKey } from './with-idempotency-key.ts'

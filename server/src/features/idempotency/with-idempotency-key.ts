@@ -13,7 +13,7 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
   if (sent === undefined || (typeof sent === 'string' && PRINTABLE.test(sent))) return sent
   throw new Problem('invalid_payload', {
     message: 'Idempotency-Key must be 1 to 255 printable characters.',
-    details: 'Use a UUID, say. Nothing was changed.',
+    details: 'Use a UUID, for example. Nothing was changed.',
   })
 }
 
@@ -21,9 +21,9 @@ const fingerprintOf = ({ method, url, body }: FastifyRequest): string =>
   digestOf(`${method}\n${url}\n${JSON.stringify(body)}`).toString('hex')
 
 /**
- * Runs `work` in a transaction and returns its answer as text. With an Idempotency-Key, the same request gets the first
- * answer again and the work is not repeated. Only success is stored, in the work's own transaction: neither a key without
- * its effect nor an effect without its key can exist.
+ * Runs `work` in a transaction and returns its response as text. A repeated request with the same Idempotency-Key gets the
+ * first response without running the work. Only success is stored, in the same transaction as the work, so neither a key
+ * without its effect nor an effect without its key can exist.
  */
 export async function withIdempotencyKey(
   { db }: { db: Database },
@@ -42,12 +42,12 @@ export async function withIdempotencyKey(
   })
 }
 
-/** Returns the stored answer, or null if the key is now ours. Claiming it is the transaction's first lock. */
+/** Returns the stored response, or null if the key is now claimed. This is the first lock of the transaction. */
 async function claimKey(tx: Transaction, name: KeyName, fingerprint: string): Promise<string | null> {
   const now = await tx.now()
   if (await insertKey(tx, { ...name, fingerprint, answer: null, created_at: now })) return null
   const row = await lockKey(tx, name)
-  // The janitor may have removed it a moment ago.
+  // The janitor has just removed the row.
   if (!row) return claimKey(tx, name, fingerprint)
   if (row.created_at <= now - KEPT_MS) {
     await updateKey(tx, name, { fingerprint, answer: null, created_at: now })
@@ -63,6 +63,6 @@ const reused = (): Problem =>
     details: 'Use a new key for every new request. Nothing was changed.',
   })
 
-/** For the janitor. */
+/** Deletes expired keys. Called by the janitor. */
 export const forgetOldKeys = (db: Database, now: number): Promise<void> =>
   db.transaction((tx) => deleteKeysBefore(tx, now - KEPT_MS))

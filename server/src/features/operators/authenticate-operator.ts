@@ -12,12 +12,12 @@ interface Deps {
   readonly attempts: LoginThrottle
 }
 
-/** One answer for every wrong credential; only the step on record differs. */
+/** Same response for every wrong credential. Only the recorded step differs. */
 const refused = (step: string): Problem =>
   new Problem('unauthorized', {
     message: 'The management credentials were not accepted.',
     details:
-      'Check X-Management-Id and X-Management-Token. A new operator can be made on the machine of the store: jeton operator create --local',
+      'Check X-Management-Id and X-Management-Token. To create an operator on the host of the store: jeton operator create --local',
     refusal: { step },
   })
 
@@ -26,10 +26,10 @@ const header = (request: FastifyRequest, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Compared with when the id is unknown, so that the answer takes as long. */
+/** Compared if the id is unknown, so that the response takes as long. */
 const NOBODY = digestOf('nobody')
 
-/** Management is rare and powerful: every call asks the store, so a deleted operator is out at once, everywhere. */
+/** Management calls are rare and powerful. Every call reads the store, so a deleted operator loses access immediately. */
 export function createOperatorGuard(deps: Deps): { guard: Guard; flush: () => Promise<void> } {
   const uses = new Map<string, number>()
 

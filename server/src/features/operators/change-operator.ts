@@ -39,7 +39,7 @@ export async function deleteOperator(deps: Deps, { id, actor }: { id: string; ac
     if (operators.length === 1)
       throw new Problem('invalid_state', {
         message: 'This is the last operator.',
-        details: 'Create another one first: jeton operator create --name admin',
+        details: 'Create another operator first: jeton operator create --name admin',
         resource: { type: 'operator', id },
       })
     await deleteOperatorRow(tx, id)

@@ -11,7 +11,7 @@ interface Deps {
   readonly random: RandomBytes
 }
 
-/** An operator and its token, which is shown this once. */
+/** Creates an operator. Its token is shown only once. */
 export const createOperator = (deps: Deps, request: { name: string; actor: Actor }) =>
   deps.db.transaction((tx) => createOperatorIn(deps, tx, request))
 
@@ -55,12 +55,12 @@ interface Configured {
   readonly token: string
 }
 
-/** The operator that the settings name: made if it is not there, given the new token if that has changed. */
+/** Creates the operator from the settings, or replaces its token if that changed. */
 export async function ensureConfiguredOperator(deps: Deps, operator: Configured): Promise<void> {
   try {
     await ensureOperator(deps, operator)
   } catch (error) {
-    // Of processes that start together one makes it; the others find it there now.
+    // Another process created the operator at the same time, so it exists now.
     if (!(error instanceof UniqueConflict)) throw error
     await ensureOperator(deps, operator)
   }

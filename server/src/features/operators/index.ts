@@ -1,4 +1,4 @@
-/** Operators: who may manage, and how they prove it. It knows nothing of API clients and their keys. */
+/** Operators: users of the management API and their credentials. Does not depend on API keys. */
 export { createOperatorGuard } from './authenticate-operator.ts'
 export { createOperator, createOperatorIn, ensureConfiguredOperator } from './create-operator.ts'
 export { operatorRoutes } from './operator.routes.ts'

@@ -20,7 +20,7 @@ import { findOperator, listOperatorRows } from './operator.store.ts'
 import { operatorView } from './operator.ts'
 
 const fields = {
-  id: Type.String({ description: 'Also the `X-Management-Id`.' }),
+  id: Type.String({ description: 'Send it as `X-Management-Id`.' }),
   object: Type.Literal('operator'),
   name: Type.String(),
   token_last4: Type.String(),
@@ -28,7 +28,10 @@ const fields = {
   last_used_at: NullableText,
 }
 const Operator = Type.Object(fields)
-const OperatorWithToken = Type.Object({ ...fields, token: Type.String({ description: 'Shown this once.' }) })
+const OperatorWithToken = Type.Object({
+  ...fields,
+  token: Type.String({ description: 'Shown only in this response.' }),
+})
 const Params = Type.Object({ operator_id: IdParam })
 
 export function operatorRoutes(app: App, deps: { db: Database; random: RandomBytes }): void {
@@ -99,7 +102,7 @@ export function operatorRoutes(app: App, deps: { db: Database; random: RandomByt
       schema: {
         tags,
         operationId: 'operator.regenerate',
-        summary: 'Replace the token; the old one stops at once',
+        summary: 'Replace the token; the old one stops working immediately',
         params: Params,
         response: { 200: OperatorWithToken },
       },

@@ -45,7 +45,7 @@ export async function listOperatorRows(reader: Reader, page: Page): Promise<Rows
   return { rows, total: await countOperators(reader) }
 }
 
-/** Holds every operator, so that of two deletions at once the second sees the first. */
+/** Locks all operators, so that concurrent deletions cannot remove the last one. */
 export const lockOperators = (tx: Transaction): Promise<OperatorRow[]> =>
   tx
     .lock(tx.read<OperatorTables>().selectFrom('operators').selectAll().orderBy('id') as never)

@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import type { OperatorRow } from './operator.store.ts'
 
-/** An operator as outsiders see it: never the token, not even its digest. */
+/** Public view of an operator, without the token and its digest. */
 export const operatorView = (row: OperatorRow) => ({
   id: row.id,
   object: 'operator' as const,

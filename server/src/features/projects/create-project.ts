@@ -15,7 +15,7 @@ interface Deps {
 
 export const nameTaken = (name: string): Problem =>
   new Problem('duplicate_found', {
-    message: `A project named ${JSON.stringify(name)} exists already.`,
+    message: `A project named ${JSON.stringify(name)} already exists.`,
     details: 'Choose another name.',
   })
 

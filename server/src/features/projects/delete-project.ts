@@ -10,13 +10,13 @@ import { requireLockedProject } from './require-project.ts'
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
-  /** Marks what the project holds as deleted, in the same transaction, so that every process learns of it. */
+  /** Marks the contents of the project as deleted in the same transaction, so that every process stops using them. */
   readonly markContents: (tx: Transaction, projectId: string) => Promise<void>
-  /** Told after the commit and before the answer. */
+  /** Called after the commit and before the response. */
   readonly onDelete: (projectId: string) => void
 }
 
-/** The name in the body guards against a slip. What the project held is removed later, by the janitor. */
+/** Deletes a project if the request repeats its name, to prevent mistakes. The janitor removes its rows later. */
 export async function deleteProject(
   deps: Deps,
   { id, name, actor }: { id: string; name: string; actor: Actor },
@@ -25,8 +25,8 @@ export async function deleteProject(
     const project = await requireLockedProject(tx, id)
     if (project.name !== name)
       throw new Problem('invalid_payload', {
-        message: "name does not repeat the project's name.",
-        details: `To delete it, send {"name": …} with exactly the name that GET shows. Nothing was deleted.`,
+        message: "name does not match the project's name.",
+        details: `To delete the project, send {"name": …} with its exact name. Nothing was deleted.`,
         resource: { type: 'project', id },
       })
     await deps.markContents(tx, id)

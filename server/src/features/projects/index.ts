@@ -1,4 +1,4 @@
-/** Projects: tenants, and the row that holds a project's credits. It never looks inside a project. */
+/** Projects: tenants and their token credits. Does not depend on what a project contains. */
 export { createProjectIn } from './create-project.ts'
 export { type CountTokens, projectRoutes } from './project.routes.ts'
 export {

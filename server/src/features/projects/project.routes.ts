@@ -20,7 +20,7 @@ import { projectView } from './project.ts'
 import { renameProject } from './rename-project.ts'
 import { requireProject } from './require-project.ts'
 
-/** Active tokens of the projects, one row per key that has some. */
+/** Counts active tokens, one row per key that has some. */
 export type CountTokens = (
   projectIds: readonly string[],
 ) => Promise<readonly { project_id: string; key_id: string; count: number }[]>
@@ -137,7 +137,7 @@ export function projectRoutes(app: App, deps: Deps): void {
         operationId: 'project.delete',
         summary: 'Delete a project with its keys and tokens',
         description:
-          'The body repeats the name of the project. Keys and tokens are dead at once; the rows are removed afterwards.',
+          'The body must repeat the name of the project. Keys and tokens stop working immediately; rows are removed later.',
         params: Params,
         body: strict({ name: NameField }),
         response: { 204: Nothing },

@@ -5,9 +5,9 @@ export interface ProjectRow {
   id: string
   name: string
   token_limit: number
-  /** Never more than limit − active: issuing takes from it under the row's lock, and counts only when it runs out. */
+  /** Never more than limit − active. Issuing takes from it under the row lock, and counts tokens only when it is used up. */
   credits: number
-  /** While the project is full: until when nothing can expire. */
+  /** While the project is full: time before which no token expires. */
   full_until: number | null
   created_at: number
   updated_at: number
@@ -40,11 +40,11 @@ export async function listProjectRows(reader: Reader, page: Page, name?: string)
   return pageOf(reader, query, page)
 }
 
-/** First lock of every change below a project: all take projects before keys, so that no two wait for each other. */
+/** First lock of every change in a project. All operations lock projects before keys, to avoid deadlocks. */
 export const lockProject = (tx: Transaction, id: string): Promise<ProjectRow | undefined> =>
   tx.lock(live(tx).selectAll().where('id', '=', id)).executeTakeFirst()
 
-/** False where the name is taken. */
+/** Returns false if the name is taken. */
 export async function insertProject(tx: Transaction, row: ProjectRow): Promise<boolean> {
   const inserted = await tx
     .write<ProjectTables>()
@@ -63,7 +63,7 @@ export async function updateProjectRow(
   await tx.write<ProjectTables>().updateTable('projects').set(change).where('id', '=', id).execute()
 }
 
-/** After a restore, which brings no tokens back: the next request of each project counts what there is. */
+/** After a restore, which restores no tokens: the next request of each project counts its tokens again. */
 export async function forgetAllCredits(tx: Transaction): Promise<void> {
   await tx.write<ProjectTables>().updateTable('projects').set({ credits: 0, full_until: null }).execute()
 }

@@ -11,7 +11,7 @@ export const projectView = (row: ProjectRow, activeTokens: number) => ({
   updated_at: isoTime(row.updated_at),
 })
 
-/** For the audit log, where a count of the moment would say nothing. */
+/** Fields for the audit log, without the current number of tokens. */
 export function projectFacts(row: ProjectRow) {
   const { active_tokens: _, ...facts } = projectView(row, 0)
   return facts

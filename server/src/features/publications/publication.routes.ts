@@ -21,21 +21,21 @@ const Publication = Type.Object({
   created_at: Type.String(),
   customer_id: Type.String(),
   tracking_id: NullableText,
-  metadata: Type.Any({ description: 'What it is about, and the distribution that published it.' }),
+  metadata: Type.Any({ description: 'Source of the publication, with the distribution that sent it.' }),
   channel: Type.String(),
   source_id: NullableText,
   result: Type.String(),
   customer: Type.Any(),
   voucher: Type.Any({
-    description: 'What the customer got: the voucher of the reward, else the loyalty card.',
+    description: 'Voucher of the reward, or the loyalty card if the reward has none.',
   }),
   vouchers_id: Type.Array(Type.String()),
 })
 
-/** As it was sent. */
+/** The publication as it was sent. */
 const publicationView = (row: PublicationRow): object => JSON.parse(row.data)
 
-/** What customers were sent by the distributions of loyalty campaigns. */
+/** Notifications that distributions sent to customers. */
 export function publicationRoutes(app: App, { db }: { db: Database }): void {
   const config = { access: 'scope' } as const
   const tags = ['publications']

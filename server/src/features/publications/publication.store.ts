@@ -15,7 +15,7 @@ export const findPublication = (
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
+/** Finds the ids of a page with an index-only scan, so that skipped rows are not read. */
 export async function listPublicationRows(
   reader: Reader,
   projectId: string,

@@ -29,7 +29,7 @@ interface Voucher {
   readonly code: string
 }
 
-/** What it takes of an event's fields. */
+/** Fields of an event that a publication uses. */
 export interface Fields {
   readonly customer: Customer
   readonly voucher: Voucher | null
@@ -47,14 +47,14 @@ interface Publishing {
 
 export const fieldsOf = (data: string): Fields => JSON.parse(data)
 
-/** The notification of a loyalty campaign, as the platform records and sends it. */
+/** Creates the notification of a loyalty campaign, in Voucherify's format. */
 export function makePublication(
   { random }: { random: RandomBytes },
   { event, fields, distributionId, now }: Publishing,
 ): PublicationRow {
   const id = newTimedId(random, ID_PREFIX.publication, now)
   const { customer, reward_redemption: redemption } = fields
-  // For rewards that issue no voucher it is the loyalty card.
+  // Rewards that issue no voucher use the loyalty card.
   const voucher = fields.reward.voucher ?? fields.voucher
   const publication = {
     id,

@@ -26,7 +26,7 @@ export interface Target {
   readonly card: VoucherRow | undefined
 }
 
-/** Runs before any card is locked: joining a program locks its campaign first, and so must this. */
+/** Must run before any card is locked, because joining a program also locks its campaign first. */
 export async function findTarget(
   tx: Transaction,
   reward: RewardRow,
@@ -39,7 +39,7 @@ export async function findTarget(
   return { campaign, card: await findCardOf(tx, { projectId, campaignId: campaign.id, holderId }) }
 }
 
-/** Reads the product or the campaign of vouchers that the reward is made of: its type decides which. */
+/** Reads the product or the voucher campaign of the reward, depending on its type. */
 export async function findContents(tx: Transaction, reward: RewardRow) {
   const { product, campaign } = parametersOf(reward)
   const projectId = reward.project_id
@@ -69,8 +69,8 @@ interface Granted {
 }
 
 /**
- * Gives the customer what the points were for. Stock is taken elsewhere, and COIN is an amount off the order. A voucher is
- * written here, because only its insert makes its code certain.
+ * Gives the customer the product, voucher or points of the reward. Stock is taken elsewhere, and COIN is a discount on the
+ * order. A voucher is inserted here, because only the insert proves that its code is free.
  */
 export async function grantReward(deps: Deps, tx: Transaction, grant: Grant): Promise<Granted> {
   const { reward, contents, target, holderId, now } = grant

@@ -11,7 +11,7 @@ export interface SentOrder {
   readonly metadata?: Metadata | null | undefined
 }
 
-/** What a redemption costs, and what a COIN reward takes off the order. */
+/** Price of a redemption in points, and the discount of a COIN reward. */
 export interface Bill {
   readonly points: number
   readonly order: object | null

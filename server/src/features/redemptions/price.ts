@@ -3,7 +3,7 @@ import type { RewardParameters } from '../rewards/index.ts'
 
 type Coin = NonNullable<RewardParameters['coin']>
 
-/** How many points are spent, and what they take off the order, in the smallest unit of the currency. */
+/** Points to spend, and their worth in the smallest unit of the currency. */
 export interface CoinPrice {
   readonly points: number
   readonly amountOff: number
@@ -13,9 +13,9 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const ceil = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 
 /**
- * Prices a COIN reward, in whole numbers throughout: `points_ratio` points are worth `exchange_ratio` in the currency's
- * main unit, which is a hundred of the smallest. If the customer does not say how many points to spend, it is as many as
- * the order needs and the card holds, and none that buys nothing.
+ * Prices a COIN reward with integers only. `points_ratio` points are worth `exchange_ratio` in the currency's main unit,
+ * which is 100 of the smallest. By default it spends as many points as the order needs and the card holds, without points
+ * that would buy nothing.
  */
 export function coinPrice(
   { exchange_ratio, points_ratio }: Coin,

@@ -30,7 +30,7 @@ interface Deps {
 export interface RedemptionRequest {
   readonly name: CardName
   readonly rewardId: string
-  /** How many points to turn into money, for COIN. */
+  /** Points to spend, for COIN. */
   readonly points?: number | undefined
   readonly order?: SentOrder | null | undefined
   readonly metadata?: Metadata | null | undefined
@@ -39,10 +39,9 @@ export interface RedemptionRequest {
 }
 
 /**
- * One transaction for points, voucher, redemption, event and stock: all of it or nothing. Statements that do not depend on
- * each other are sent together: what the request names, what must be locked, what is written. They run in the order in
- * which they are sent, and so do their locks: campaign, cards by id, reward. The reward comes last, because everyone who
- * redeems it waits for that row.
+ * Writes points, voucher, redemption, event and stock in one transaction. Independent statements are sent together in three
+ * steps: find the records, lock them, write. They run in the order in which they are sent, which is also the lock order:
+ * campaign, cards by id, reward. The reward is last because all its redemptions wait for that row.
  */
 export async function redeemReward(
   deps: Deps,
@@ -68,7 +67,7 @@ export async function redeemReward(
   return done
 }
 
-/** Finds what the request names. An unknown card is reported before an unknown reward. */
+/** Finds the card and the reward. An unknown card is reported before an unknown reward. */
 async function findNamed(tx: Transaction, { name, rewardId }: RedemptionRequest) {
   const [{ campaign, card }, reward] = await Promise.all([
     requireCard(tx, name),
@@ -81,8 +80,8 @@ async function findNamed(tx: Transaction, { name, rewardId }: RedemptionRequest)
 type Named = Awaited<ReturnType<typeof findNamed>>
 
 /**
- * Locks the card that pays, and the one that a reward of another program adds points to; reads what the redemption needs
- * besides. The time is read under the locks, so that it never goes back from one entry of a card to the next.
+ * Locks the card that pays and the card that receives points from the reward, and reads the rest. The time is read under
+ * the locks, so that entries of a card never go back in time.
  */
 async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named: Named) {
   const { campaign, card, reward } = named
@@ -119,14 +118,14 @@ interface Exchange {
   readonly request: RedemptionRequest
 }
 
-/** Takes the points and gives what they were for. The changes of points are computed here and written later. */
+/** Takes the points and grants the reward. Point changes are computed here and written later. */
 async function exchange(deps: Deps, tx: Transaction, exchange: Exchange) {
   const { id, now, card, contents, target, bill, reward, request } = exchange
   const { requestId } = request
   const points = 0 - bill.points
   const change = { type: 'POINTS_REDEMPTION', points, requestId, redemptionId: id, reward } as const
   const spent = withPointsChanged(deps, { card, change, now })
-  // A reward may add points to the very card that pays for it.
+  // A reward may add points to the card that pays for it.
   const isOwn = target?.card?.id === card.id
   const given = await grantReward(deps, tx, {
     reward,
@@ -172,7 +171,7 @@ const redemptionRow = (
   created_at: now,
 })
 
-/** Writes everything together, the stock last. */
+/** Writes all rows together, the stock last. */
 async function record(
   deps: Deps,
   tx: Transaction,
@@ -202,7 +201,7 @@ async function record(
   ])
 }
 
-/** `takeOne` sets this column to NULL if nothing is left. */
+/** `takeOne` sets this column to NULL if the stock is empty. */
 const isOutOfStock = (error: unknown): boolean =>
   error instanceof NotNullViolation && error.message.includes('redeemed')
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../platform/database/index.ts'
 
-/** A completed redemption. There are no others: one that fails leaves nothing behind. */
+/** A completed redemption. Failed redemptions are not stored. */
 export interface RedemptionRow {
   project_id: string
   id: string
@@ -14,7 +14,7 @@ export interface RedemptionRow {
   /** The order that COIN took an amount off, as JSON. */
   order: string | null
   metadata: string
-  /** What a CAMPAIGN reward issued, or added to. */
+  /** Voucher that a CAMPAIGN reward issued or added points to. */
   issued_voucher_id: string | null
   event_id: string
   created_at: number

@@ -4,7 +4,7 @@ import { type CustomerRow, simpleCustomerView } from '../customers/index.ts'
 import { type AssignmentRow, assignmentView, type RewardRow, simpleRewardView } from '../rewards/index.ts'
 import type { RedemptionRow } from './redemption.store.ts'
 
-/** Everything that a redemption involves, as it is afterwards. */
+/** All records of a redemption, in their state after it. */
 export interface Completed {
   readonly redemption: Omit<RedemptionRow, 'event_id'>
   readonly customer: CustomerRow
@@ -22,7 +22,6 @@ const rewardGiven = ({ reward, assignment, granted }: Completed) => {
   return { id, name, type, assignment_id: assignment.id, ...granted, ...rest }
 }
 
-/** The answer to the caller. */
 export const redemptionView = (done: Completed) => ({
   id: done.redemption.id,
   object: 'redemption' as const,
@@ -40,7 +39,7 @@ export const redemptionView = (done: Completed) => ({
   reward: rewardGiven(done),
 })
 
-/** `data` of the event: every key, null where it does not apply. The publication is added when it is published. */
+/** `data` of the event, with null for keys that do not apply. The relay adds the publication. */
 export function redemptionEvent(done: Completed) {
   const { redemption } = done
   const customer = simpleCustomerView(done.customer)
@@ -64,7 +63,7 @@ export function redemptionEvent(done: Completed) {
     reward: rewardGiven(done),
     reward_assignment: assignmentView(done.assignment),
     source: { id: redemption.id, type: 'redemption' as const },
-    // What the card holds now; a reward that costs nothing changed no balance.
+    // The new balance. A reward that costs nothing changes no balance.
     balance: redemption.points === 0 ? null : { amount: done.card.balance },
   }
 }

@@ -14,8 +14,8 @@ import { RefusalSampler } from './refusal-sampler.ts'
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 const KEPT_PER_PROJECT = 10_000
-/** A flood fills this and no more: what does not fit is not on record, and is counted. */
-const WAITING_MOST = 5_000
+/** Limits memory during a flood. Refusals above it are counted but not recorded. */
+const MAX_WAITING = 5_000
 const ROWS_PER_STATEMENT = 500
 
 const printable = (text: string, most: number): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, most)
@@ -39,11 +39,11 @@ function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow 
   }
 }
 
-/** What a client does again and again. Of strangers each address is one. */
+/** Groups repeated refusals: by key, or by address if no project is known. */
 const kindOf = ({ project_id, step, key_id, address }: RefusalRow): string =>
   `${project_id} ${step} ${project_id === '' ? address : key_id}`
 
-/** Gathers refusals in memory and writes them in batches, off the request's path. */
+/** Collects refusals in memory and writes them in batches, so that requests do not wait. */
 export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
   const sampler = new RefusalSampler()
   let waiting: RefusalRow[] = []
@@ -58,7 +58,7 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
     }
   }
 
-  /** Read outside of a transaction, so that nobody waits for it who has nothing to trim. */
+  /** Reads outside of a transaction, so that projects with nothing to trim need none. */
   async function trim(projectId: string): Promise<void> {
     const oldest = await findOldestKept(db, projectId, KEPT_PER_PROJECT)
     if (oldest !== undefined) await db.transaction((tx) => deleteRefusalsOfProject(tx, projectId, oldest))
@@ -66,11 +66,11 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
 
   return {
     record(request: ErrorContext, problem: Problem): void {
-      if (waiting.length >= WAITING_MOST) return
+      if (waiting.length >= MAX_WAITING) return
       const row = rowOf(request, problem, clock.now())
       if (sampler.shouldRecord(kindOf(row), clock.monotonic())) waiting.push(row)
     },
-    /** One at a time: whoever comes meanwhile waits for the one under way, which goes on until nothing is waiting. */
+    /** Runs once at a time. Concurrent callers wait for the running flush, which continues until nothing is waiting. */
     flush: () => (flushing ??= write().finally(() => (flushing = undefined))),
     forgetOld: () => db.transaction((tx) => deleteRefusalsBefore(tx, clock.now() - KEPT_MS)),
     forgetProject: deleteRefusalsOfProject,

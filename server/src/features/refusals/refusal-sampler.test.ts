@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60_000
 const recorded = (sampler: RefusalSampler, kind: string, times: number, now: number) =>
   Array.from({ length: times }, () => sampler.shouldRecord(kind, now)).filter(Boolean).length
 
-test('of repeated refusals the first 100 are recorded, then one every ten seconds, and 100 again after a pause', () => {
+test('the first 100 repeated refusals are recorded, then one every ten seconds, and 100 again after a pause', () => {
   const sampler = new RefusalSampler()
   expect(recorded(sampler, 'full', 5_000, 0)).toBe(BURST)
   expect(recorded(sampler, 'full', 5_000, 9_999)).toBe(0)
@@ -15,7 +15,7 @@ test('of repeated refusals the first 100 are recorded, then one every ten second
   expect(recorded(sampler, 'full', 5_000, DAY_MS)).toBe(BURST)
 })
 
-test('one kind of refusal takes nothing from another, and a day of it fits into the 10,000 of a project', () => {
+test('kinds of refusals have separate budgets, and a day of one kind fits into the 10,000 of a project', () => {
   const sampler = new RefusalSampler()
   let total = 0
   for (let now = 0; now < DAY_MS; now += 5_000) total += recorded(sampler, 'full', 50, now)
@@ -23,7 +23,7 @@ test('one kind of refusal takes nothing from another, and a day of it fits into 
   expect(sampler.shouldRecord('scope', DAY_MS)).toBe(true)
 })
 
-test('a kind that was forgotten among very many begins with a full burst again', () => {
+test('a kind that was evicted from memory starts with a full burst again', () => {
   const sampler = new RefusalSampler()
   recorded(sampler, 'full', BURST, 0)
   for (let i = 0; i < 10_000; i++) sampler.shouldRecord(`other ${i}`, 0)

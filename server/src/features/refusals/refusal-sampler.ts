@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 
-/** Recorded at once: people who try something find each of their requests. */
+/** Recorded without sampling, so that people who try something find each of their requests. */
 export const BURST = 100
-/** Then one at a time: fewer a day than a project keeps, so that a flood of one kind does not push out the others. */
-const ONE_EVERY_MS = 10_000
-/** Bounds the memory: kinds that did not occur lately begin with a full burst again. */
+/** Rate after the burst. A day of it is less than a project keeps, so a flood of one kind does not push out others. */
+const SAMPLE_INTERVAL_MS = 10_000
+/** Limits memory. Evicted kinds start with a full burst again. */
 const MAX_KINDS = 10_000
 
 interface Budget {
   left: number
-  /** When it was last refilled. */
+  /** Time of the last refill. */
   at: number
 }
 
@@ -19,9 +19,9 @@ export class RefusalSampler {
 
   shouldRecord(kind: string, now: number): boolean {
     const budget = this.#budgetOf(kind, now)
-    const earned = Math.floor((now - budget.at) / ONE_EVERY_MS)
+    const earned = Math.floor((now - budget.at) / SAMPLE_INTERVAL_MS)
     budget.left = Math.min(BURST, budget.left + earned)
-    budget.at += earned * ONE_EVERY_MS
+    budget.at += earned * SAMPLE_INTERVAL_MS
     if (budget.left === 0) return false
     budget.left--
     return true

@@ -24,16 +24,16 @@ const Refusal = Type.Object({
   path: Type.String(),
   status: Type.Integer(),
   key: Type.String(),
-  step: Type.String({ description: 'The check that failed.' }),
+  step: Type.String({ description: 'Check that failed.' }),
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: Type.String(),
   project_id: NullableText,
   key_id: NullableText,
   address: NullableText,
-  socket_address: Type.String({ description: 'As seen on the socket.' }),
+  socket_address: Type.String({ description: 'Peer address of the socket.' }),
   forwarded: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: '`X-Forwarded-For` as it came; believed only from trusted proxies.',
+    description: '`X-Forwarded-For` as received. Used only if it comes from a trusted proxy.',
   }),
 })
 
@@ -48,7 +48,7 @@ function view(row: RefusalRow) {
   }
 }
 
-/** What is still in memory is written first, so that a refusal can be looked up the moment it was answered. */
+/** Flushes the recorder first, so that a refusal can be looked up right after its response. */
 export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: () => Promise<void> }): void {
   const config = { access: 'operator', management: true } as const
   const tags = ['refusals']
@@ -60,9 +60,9 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
       schema: {
         tags,
         operationId: 'refusal.show',
-        summary: 'Why a request was refused',
+        summary: 'Explain why a request was refused',
         description:
-          'Refusals (401, 403, 429) are on record for 24 hours, at most 10,000 a project; of a key for the same reason 100 at once and then 6 a minute.',
+          'Refusals (401, 403, 429) are kept for 24 hours, at most 10,000 per project. Repeats of one key and reason are sampled: the first 100, then 6 per minute.',
         params: Type.Object({ request_id: IdParam }),
         response: { 200: Refusal },
       },
@@ -73,9 +73,9 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
       const row = await findRefusal(db, request_id)
       if (row) return view(row)
       throw new Problem('not_found', {
-        message: `There is no refusal on record for ${JSON.stringify(request_id.slice(0, 80))}.`,
+        message: `No refusal is recorded for ${JSON.stringify(request_id.slice(0, 80))}.`,
         details:
-          'Refusals (401, 403, 429) are kept for 24 hours, in a flood 6 a minute of a kind: jeton refusal list. Other errors say what is wrong themselves.',
+          'Refusals (401, 403, 429) are kept for 24 hours; repeats are sampled at 6 per minute. Other errors explain themselves in the response. List refusals: jeton refusal list',
         resource: { type: 'refusal', id: request_id.slice(0, 80) },
       })
     },

@@ -9,7 +9,7 @@ import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface RefusalRow {
   request_id: string
-  /** Empty where no project is known: they share one quota. */
+  /** Empty if no project is known. Such refusals share one quota. */
   project_id: string
   at: number
   method: string
@@ -66,7 +66,7 @@ export async function deleteRefusalsBefore(tx: Transaction, at: number): Promise
   await tx.write<RefusalTables>().deleteFrom('refusals').where('at', '<', at).execute()
 }
 
-/** The time of the oldest of the newest `keep` of a project; undefined where it has fewer. */
+/** Time of the oldest of the newest `keep` refusals of a project; undefined if it has fewer. */
 export async function findOldestKept(
   reader: Reader,
   projectId: string,
@@ -84,7 +84,7 @@ export async function findOldestKept(
   return row?.at
 }
 
-/** All of them, or those before a time. */
+/** Deletes all refusals of a project, or those before a time. */
 export async function deleteRefusalsOfProject(
   tx: Transaction,
   projectId: string,
