@@ -88,7 +88,7 @@ eachEngine((engine) => {
         async () => ({ access_token: await tokenOf(await newKey()), path: '/elsewhere' }),
         'below /v1',
       ],
-      ['well_formed', async () => ({ access_token: 'jtn_cut', path: '/v1/vouchers' }), 'cut-off'],
+      ['well_formed', async () => ({ access_token: 'jtn_cut', path: '/v1/vouchers' }), 'truncated'],
       [
         'scope',
         async () => ({ access_token: await tokenOf(await newKey()), path: '/v1/orders' }),
@@ -121,7 +121,7 @@ eachEngine((engine) => {
           await service.form('/v1/oauth/token/revoke', { access_token }, key)
           return { access_token, path: '/v1/vouchers' }
         },
-        'ask for a new token',
+        'request a new token',
       ],
       [
         'of_present_epoch',
@@ -131,7 +131,7 @@ eachEngine((engine) => {
           await service.manage('POST', `${key.path}/revoke-tokens`)
           return { access_token, path: '/v1/vouchers' }
         },
-        'ask for a new token',
+        'request a new token',
       ],
     ] as [string, () => Promise<Question>, string][])(
       'that fails at %s says so, and what would mend it',

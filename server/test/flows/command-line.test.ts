@@ -339,14 +339,14 @@ describe('explain', () => {
     ])
     const { body } = await service.issue({ appId: key.app_id, appToken: key.app_token })
     const { out } = await typed(['explain', body.request_id], { isTTY: true, env: { NO_COLOR: '1' } })
-    expect(out).toContain('✗ the address is not in the whitelist')
+    expect(out).toContain('✗ the address is not in the IP allowlist')
     for (const line of out.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 
   test('an unknown request is exit code 3', async () => {
     expect(await type('explain v-000000000000000000')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('no refusal on record'),
+      err: expect.stringContaining('o refusal is recorded'),
     })
   })
 })

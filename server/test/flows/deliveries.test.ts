@@ -187,8 +187,8 @@ eachEngine((engine) => {
       ['?from=yesterday', 'from must be a time'],
       ['?limit=101', 'limit must be at most 100'],
       ['?cursor=nonsense', 'cursor is not one that a list gave out'],
-      ['?limit=100&page=101', 'page reaches the 10000 newest only'],
-      ['?status=held&limit=100&page=101', 'page reaches the 10000 newest only'],
+      ['?limit=100&page=101', 'page reaches only the 10000 newest'],
+      ['?status=held&limit=100&page=101', 'page reaches only the 10000 newest'],
     ])('refuses %s', async (query, says) => {
       const { status, body } = await list(record, query)
       expect([status, body.message]).toEqual([400, expect.stringContaining(says)])

@@ -102,7 +102,7 @@ describe('the curl samples of the reference', () => {
       const ids = names.filter((name) => !/PROJECT|APP|MANAGEMENT/.test(name)).map((name) => [name, 'none'])
       const { status, text } = await run(source, Object.fromEntries(ids))
       // It repeats the name of another project, and so it is refused.
-      if (operation === 'project.delete') expect(text).toContain("does not repeat the project's name")
+      if (operation === 'project.delete') expect(text).toContain("does not match the project's name")
       // The token is only for loyalties and rewards.
       else expect([200, 201, 204, 403, 404], `${operation} ${text}`).toContain(status)
       expect(text).not.toContain('There is nothing at')

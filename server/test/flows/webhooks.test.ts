@@ -334,7 +334,7 @@ eachEngine((engine) => {
       expect((await create('distribution', { campaign_id: 'Loyalty' })).campaign_id).toBe(campaignId)
       const wrong: [string, number, string][] = [
         ['camp_none', 404, 'There is no campaign "camp_none" here'],
-        [otherCampaignId, 400, 'must be that of a loyalty campaign'],
+        [otherCampaignId, 400, 'must name a loyalty campaign'],
       ]
       const { id } = await create('distribution')
       for (const [campaign_id, status, says] of wrong)
@@ -380,7 +380,7 @@ eachEngine((engine) => {
       ['headers in a list', { headers: ['x'] }, 'headers must be an object'],
       ['a header of ours', { headers: { 'webhook-id': 'x' } }, '"webhook-id" is not allowed'],
       ['a header of HTTP', { headers: { host: 'x' } }, '"host" is not allowed'],
-      ['a header in capitals', { headers: { 'X-Tenant': 'x' } }, 'lower case'],
+      ['a header in capitals', { headers: { 'X-Tenant': 'x' } }, 'lower-case'],
       ['a header that is a number', { headers: { 'x-tenant': 7 } }, 'headers.x-tenant must be text'],
       ['an empty header', { headers: { 'x-tenant': '' } }, 'headers.x-tenant must be 1 to 2000'],
       [
@@ -393,7 +393,7 @@ eachEngine((engine) => {
         { headers: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`x-${i}`, 'x'])) },
         'headers must have at most 20',
       ],
-      ['a mask for nothing', { headers: { 'x-new': '•••' } }, 'there is none to keep'],
+      ['a mask for nothing', { headers: { 'x-new': '•••' } }, 'no value is stored'],
     ])('with %s is refused, and no value is repeated', async (_, bad, says) => {
       const { status, body, text } = await service.manage(
         'POST',

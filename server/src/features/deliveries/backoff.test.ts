@@ -61,7 +61,7 @@ describe('Retry-After', () => {
   })
 
   test('Retry-After delays the next retry and skips the retries before it', () => {
-    // Asked after the first attempt for ten minutes: 1, 2, 4 and 8 have passed, and 16 comes next.
+    // Ten minutes requested after the first attempt: 1, 2, 4 and 8 have passed, so 16 is next.
     const next = nextAttempt(EARLIEST, failed(0, { retryAfterMs: 10 * MINUTE }))!
     expect(next).toEqual({ slot: 4, at: FIRST + 10 * MINUTE })
     expect(nextAttempt(EARLIEST, failed(next.slot, { now: next.at }))!.at).toBe(FIRST + 16 * MINUTE)

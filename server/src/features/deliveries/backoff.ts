@@ -9,11 +9,11 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   DAY_MS,
 ]
 
-/** Limit for the delay that a receiver may ask for. */
+/** Limit for the delay that a receiver can request. */
 const MAX_RETRY_AFTER_MS = DAY_MS
-/** So that receivers which failed together are not called together. */
+/** Spreads retries of receivers that failed at the same time. */
 const JITTER = 0.1
-/** After an outage of ours the slots that passed are not made up for in a burst. */
+/** After an outage of Jeton, missed retries are skipped instead of sent in a burst. */
 const MIN_DELAY_WHEN_LATE_MS = MINUTE_MS
 
 interface Failure {
@@ -21,7 +21,7 @@ interface Failure {
   /** Slots used up so far. */
   readonly slot: number
   readonly now: number
-  /** What the receiver asked for, where it did. */
+  /** Delay that the receiver requested, or null. */
   readonly retryAfterMs: number | null
 }
 
@@ -33,7 +33,7 @@ export interface NextAttempt {
 /** Between 0 and 1, never 1. */
 const chance = (random: RandomBytes): number => random(4).readUInt32LE() / 2 ** 32
 
-/** When to try again after a failure; null when every slot is used up. */
+/** Time of the next attempt after a failure; null if all retries are used up. */
 export function nextAttempt(
   { random }: { random: RandomBytes },
   { firstAttemptAt, slot, now, retryAfterMs }: Failure,

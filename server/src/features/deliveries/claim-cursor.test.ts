@@ -8,7 +8,7 @@ const claimAt = (cursor: ClaimCursor, fields: Partial<ClaimRequest> = {}): Claim
   ...{ id: 'c', limit: 128, defaultCapacity: 4, capacities: {}, cursor: cursor.position, ...fields },
 })
 
-/** A claim that returned so many deliveries of one destination. */
+/** A claim that returned this many deliveries of one destination. */
 const claimed = (count: number, next: Claimed['next'] = null): Claimed =>
   ({
     ...{ now: 1, events: [], next, targets: count > 0 ? [AT_B] : [] },
@@ -59,7 +59,7 @@ test('a destination that got all it can take may have more, until a whole round 
   }
   cursor.start(0)
   expect(cursor.advance(claimAt(cursor), claimed(4, AT_B))).toBe(true)
-  // The rest of the round finds nothing, which says nothing about the queues before.
+  // The rest of the round finds nothing, which says nothing about the earlier queues.
   cursor.start(0)
   expect(cursor.advance(claimAt(cursor), claimed(0))).toBe(false)
   expect(stateOf(cursor, 1)).toEqual([true, true])

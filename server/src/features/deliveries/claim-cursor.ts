@@ -1,6 +1,6 @@
 import type { Claimed, ClaimRequest, DestinationId } from './delivery-queue.ts'
 
-/** How often the queues are checked when nothing says that a delivery is due: at every poll of an idle worker. */
+/** Interval of checks without a notification: at every poll of an idle worker. */
 const CHECK_EVERY_MS = 450
 
 const FIRST_QUEUE: DestinationId = { project_id: '', id: '' }
@@ -12,7 +12,7 @@ export class ClaimCursor {
   #mayHaveLeft = false
   #claimedAt = Number.NEGATIVE_INFINITY
 
-  /** The next claim visits the queues behind this destination. */
+  /** The next claim visits the queues after this destination. */
   get position(): DestinationId {
     return this.#position
   }
@@ -37,7 +37,7 @@ export class ClaimCursor {
     this.#claimedAt = now
   }
 
-  /** Moves on; true if the round has further queues. */
+  /** Moves to the next position. Returns true if the round has more queues. */
   advance(claim: ClaimRequest, claimed: Claimed): boolean {
     const isNewRound = claim.cursor === FIRST_QUEUE
     this.#position = claimed.next ?? FIRST_QUEUE
@@ -46,7 +46,7 @@ export class ClaimCursor {
   }
 }
 
-/** A destination that got all that it can take may have more. */
+/** A destination that got as many deliveries as it can take may have more. */
 function mayLeaveDue({ limit, capacities, defaultCapacity }: ClaimRequest, claimed: Claimed): boolean {
   if (claimed.deliveries.length >= limit || Object.values(capacities).includes(0)) return true
   const byDestination = Map.groupBy(claimed.deliveries, ({ destination_id }) => destination_id)

@@ -14,7 +14,7 @@ import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import type { DestinationState, StoredState } from './delivery-status.ts'
 
-/** The engines merge with different SQL. */
+/** The engines merge ranges with different SQL. */
 export type ListReader = Pick<Database, 'read' | 'engine'>
 
 /** A delivery without payload and response, so that lists stay small. */
@@ -42,9 +42,9 @@ export interface Ranges {
   readonly destinationIds: readonly string[]
 }
 
-/** Ranges that one statement merges. SQLite allows 500 parts. */
+/** Ranges merged by one statement. SQLite allows 500 parts. */
 const MAX_RANGES = 120
-/** Ids in one statement: far below the limit of either engine. */
+/** Ids per statement: far below the limit of either engine. */
 const MAX_IDS = 1_000
 
 function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
@@ -53,7 +53,7 @@ function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
 
 const ORDER = ['created_at', 'id'] as const
 
-/** Written as literals where they are the condition of a partial index: SQLite does not match it with a parameter. */
+/** Conditions of partial indexes are literals, because SQLite does not match them with parameters. */
 export const isIn = (state: StoredState): RawBuilder<SqlBool> =>
   state === 'failing'
     ? sql<SqlBool>`deliveries.status = 'pending' and deliveries.attempts_made > 0`
@@ -75,7 +75,7 @@ export async function listAll(reader: Reader, projectId: string, page: Page): Pr
   return { rows, total: await countUpTo(reader, all.where(withinTimes(page, 'created_at'))) }
 }
 
-/** Sort key of a delivery. Of deliveries that are not shown only this is read, from an index. */
+/** Sort key of a delivery. For deliveries that are not shown, only this is read, from an index. */
 type Position = Pick<DeliveryRow, 'created_at' | 'id'>
 
 interface Range {
@@ -130,7 +130,7 @@ async function rangesToMerge(
   return found
 }
 
-/** One seek for each destination. */
+/** One index seek per destination. */
 async function newestDestinations(
   reader: Reader,
   { projectId, state, destinationIds }: RangesOfState,
@@ -193,7 +193,7 @@ function lateralOf(ranges: readonly Range[], slice: Slice) {
     cross join lateral (${newestOf(ranges[0]!.projectId, columns, slice)}) as range_rows`
 }
 
-/** The store sorts, since its order of text may differ from JavaScript's. */
+/** Sorts in the store, because its text order may differ from JavaScript's. */
 async function newestAmong(
   reader: ListReader,
   projectId: string,

@@ -3,13 +3,10 @@ import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
 
 export function deliveryMetrics(metrics: Metrics) {
-  const attempts = metrics.counter(
-    'jeton_delivery_attempts_total',
-    'Attempts to deliver an event, by how they ended.',
-  )
+  const attempts = metrics.counter('jeton_delivery_attempts_total', 'Delivery attempts, by outcome.')
   const arrival = metrics.histogram(
     'jeton_delivery_arrival_seconds',
-    'From the commit of an event to its arrival at a destination, where the first attempt succeeded.',
+    'Time from the commit of an event to its delivery, if the first attempt succeeded.',
   )()
   const ended: Partial<Record<SendResult['outcome'], Counter>> = {}
   return ({ delivery, event }: ClaimedDelivery, { outcome }: SendResult, now: number): void => {

@@ -62,7 +62,7 @@ const PAGES = [
 describe('query plans of delivery lists', () => {
   test.each(PAGES)('a list of all deliveries is read by time (%j)', async (page) => {
     const plan = await planOf(() => listDeliveries(reader, { projectId: 'p' }, pageOf(page)))
-    // The total is counted to 10,000, in any index of the project.
+    // The total is counted up to 10,000, in any index of the project.
     const [found] = ofTable(plan, DELIVERIES).filter((step) => !step.includes('COVERING'))
     expect(found).toContain('INDEX deliveries_newest (project_id=?')
     if ('cursor' in page) expect(found).toContain('(created_at,id)<(?,?)')
@@ -119,7 +119,7 @@ describe('query plans of delivery lists', () => {
   )
 
   test.each([{}, { destination: 'd0' }])(
-    'of failing deliveries, by %j: from the index of those that were tried, however many were not',
+    'a list of failing deliveries, filtered by %j, reads only the index of attempted ones',
     async (filter) => {
       for (const page of PAGES) {
         const asked = { projectId: 'p', state: 'failing', ...filter } as const
@@ -151,7 +151,7 @@ describe('query plans of delivery lists', () => {
   test.each([
     ['exhausted', 'deliveries_listed'],
     ['failing', 'deliveries_failing'],
-  ] as const)('of %s deliveries to recover: from where the page before ended', async (state, index) => {
+  ] as const)('recovery of %s deliveries continues where the previous page ended', async (state, index) => {
     const after = { created_at: 1, id: 'x' }
     const run = { projectId: 'p', destinationId: 'd1', state, after }
     const plan = await planOf(() => listRecoverable(reader, run, 500))

@@ -117,7 +117,7 @@ from (select 1) one left join last_visited l on true left join numbered c on tru
   ) t on true
 order by c.n, c.due`
 
-/** Returns the time, like a claim that found nothing. */
+/** Returns the time, like a claim that finds nothing. */
 const NO_CLAIM = 'select jeton_now() as now, null as id, null as last_project, null as event, null as target'
 
 interface ClaimResultRow extends Omit<ClaimedRow, 'id'> {
@@ -137,7 +137,7 @@ export async function settleAndClaimOnPostgres(sql: SqlConnection, input: Settle
     input.claim
       ? sql.query<ClaimResultRow>(CLAIM, claimParameters(input.claim))
       : sql.query<ClaimResultRow>(NO_CLAIM)
-  // All statements are sent before the first answer is awaited; one that fails turns the commit into a rollback.
+  // All statements are sent before the first result is awaited. One that fails turns the commit into a rollback.
   const statements = [
     sql.query('begin'),
     sql.query(FORCE_KEY_LOOKUPS),

@@ -18,7 +18,7 @@ import {
 
 type Context = Pick<WriterContext, 'prepare'>
 
-/** Runs inside the writer's thread, in a transaction of its own. */
+/** Runs in the writer thread, in its own transaction. */
 export function run(context: Context, input: SettleAndClaim): Claimed {
   const { now, claim } = input
   for (const settlement of input.settlements) settle(context, settlement, now)

@@ -47,7 +47,7 @@ const DESTINATION = {
   deleted_at: null,
 } as const
 
-/** Asked at the beginning of a claim: what it sees is then half a second old when it takes it. */
+/** Makes a claim slow: it acts on data that is half a second old. */
 const SLOW_CLOCK = `create or replace function jeton_now() returns bigint language plpgsql as
   'begin perform pg_sleep(0.5); return (extract(epoch from clock_timestamp()) * 1000)::bigint; end'`
 
@@ -212,7 +212,7 @@ eachEngine((engine) => {
       expect(second.next).toBeNull()
     })
 
-    test('claims serve destinations in turn, whatever the order of their deliveries', async () => {
+    test('claims serve destinations in turn, regardless of the order of their deliveries', async () => {
       const { run, destination, event, relay } = await prepared(engine)
       const ids = Array.from({ length: 30 }, (_, i) => `wh_${String((i * 17) % 30).padStart(2, '0')}`)
       for (const id of ids) await destination('proj_a', id)
@@ -264,7 +264,7 @@ eachEngine((engine) => {
     })
 
     test.each(['old', 'new'])(
-      'is settled by who holds it now, also where both end at once, the %s one first',
+      'a delivery is settled only by its current holder, also if both settle at once, the %s one first',
       async (which) => {
         const { run, destination, event, relay, update, deliveries, attempts } = await prepared(engine)
         await destination('proj_a', 'wh_1')

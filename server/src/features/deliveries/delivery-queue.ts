@@ -41,12 +41,12 @@ export interface ClaimRequest {
   readonly capacities: Readonly<Record<string, number>>
   /** For destinations that are not in `capacities`. */
   readonly defaultCapacity: number
-  /** The claim visits the queues behind this destination. */
+  /** The claim visits the queues after this destination. */
   readonly cursor: DestinationId
 }
 
 export interface SettleAndClaim {
-  /** For SQLite, which uses the clock of the process; PostgreSQL has its own. */
+  /** Used by SQLite. PostgreSQL uses its own clock. */
   readonly now: number
   readonly settlements: readonly Settlement[]
   readonly released: readonly Release[]
@@ -63,13 +63,13 @@ export const CLAIMED_COLUMNS = [
 ] as const satisfies readonly (keyof DeliveryRow)[]
 export type ClaimedRow = Readonly<Pick<DeliveryRow, (typeof CLAIMED_COLUMNS)[number]>>
 
-/** Written out: the procedure in SQLite's writer thread must not load other features. */
+/** Listed here, because the procedure in SQLite's writer thread must not load other features. */
 export const EVENT_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id', 'channel'] as const),
   ...(['key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
 ] as const satisfies readonly (keyof EventRow)[]
 
-/** The columns of a destination that sending requires. */
+/** Columns of a destination that are needed for sending. */
 export const TARGET_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'campaign_id', 'event_name', 'headers', 'target_url', 'events'] as const),
   ...(['active', 'secret', 'previous_secret', 'previous_until', 'failing_since'] as const),

@@ -43,8 +43,8 @@ interface ContextRow {
 }
 
 /**
- * Reads what a list shows beside the deliveries' own rows. The last attempt has the number `attempts_made`. Each subquery
- * seeks one key: for a join PostgreSQL may read all events of the project first.
+ * Reads the event kind and last attempt that lists show. The last attempt has the number `attempts_made`. Each subquery
+ * seeks one key: for a join, PostgreSQL may read all events of the project first.
  */
 export async function findContexts(
   reader: Reader,
@@ -72,7 +72,7 @@ export async function findContexts(
   }))
 }
 
-/** Undefined where there is no such delivery any more. */
+/** Returns undefined if the delivery no longer exists. */
 export async function countAttempts(
   reader: Reader,
   projectId: string,
@@ -105,13 +105,13 @@ export interface RecoverableRun {
   readonly projectId: string
   readonly destinationId: string
   readonly state: Recoverable
-  /** The last of the page before. */
+  /** Last delivery of the previous page. */
   readonly after?: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
 }
 
 export interface RecoverableRow
   extends Pick<DeliveryRow, 'id' | 'created_at' | 'status' | 'next_attempt_at' | 'claim_id'> {
-  /** When the last attempt failed. */
+  /** Time of the last failed attempt. */
   readonly failed_at: number | null
 }
 
@@ -146,8 +146,8 @@ export const listRecoverable = (
     .execute()
 
 /**
- * Waits for the lock of a single delivery. Of several, those that are locked elsewhere are left out: they are being claimed
- * or settled, and two transactions that wait for each other's rows would deadlock.
+ * Waits for the lock of a single delivery. Of several, it skips those that are locked, because they are being claimed or
+ * settled, and waiting for each other's rows would deadlock.
  */
 export function lockDeliveries(
   tx: Transaction,

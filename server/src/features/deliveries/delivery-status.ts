@@ -1,7 +1,7 @@
 import type { DestinationRow } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryStatus, StoredStatus } from './delivery.ts'
 
-/** As much of a destination as the status of its deliveries follows from, and where it leads. */
+/** Fields of a destination that determine the status of its deliveries, and its URL. */
 export type DestinationState = Pick<DestinationRow, 'id' | 'kind' | 'active' | 'deleted_at' | 'target_url'>
 
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
@@ -18,11 +18,11 @@ export const STORED_STATUSES: readonly StoredStatus[] = ['pending', 'delivered',
 export type DeliveryState = 'failing'
 export const DELIVERY_STATES: readonly DeliveryState[] = ['failing']
 
-/** What can be recovered: deliveries that were given up, or that failed and wait for their next attempt. */
+/** States that can be recovered: exhausted, or failed with a retry scheduled. */
 export type Recoverable = 'exhausted' | 'failing'
 export const RECOVERABLE: readonly Recoverable[] = ['exhausted', 'failing']
 
-/** What the store can select by an index: a stored status, or the part of `pending` that has been tried. */
+/** States with an index: a stored status, or the part of `pending` that has been attempted. */
 export type StoredState = StoredStatus | DeliveryState
 
 /** Only a pending delivery depends on its destination. A destination without a row counts as deleted. */
@@ -35,7 +35,7 @@ export function statusOf(
   return destination.active === 1 ? 'pending' : 'held'
 }
 
-/** Where deliveries of a status are found. */
+/** Stored status of the deliveries with this status. */
 export const storedAs = (status: DeliveryStatus): StoredStatus =>
   status === 'held' || status === 'cancelled' ? 'pending' : status
 

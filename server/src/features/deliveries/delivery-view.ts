@@ -6,14 +6,14 @@ import type { DeliveryContext } from './delivery-record.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
 import { payloadOf } from './payload.ts'
 
-/** A delivery with what its status, address, event kind and last attempt follow from. */
+/** A delivery with the records that its status, URL, event kind and last attempt come from. */
 export interface ListedDelivery {
   readonly row: DeliveryHead
   readonly destination: DestinationState | undefined
   readonly context: DeliveryContext | undefined
 }
 
-/** The form of the audit log. Only a pending delivery has a next attempt; a held or cancelled one has none. */
+/** View for the audit log. Only a pending delivery has a next attempt; held and cancelled ones have none. */
 export function deliveryView(row: DeliveryHead, destination: DestinationState | undefined) {
   const status = statusOf(row, destination)
   return {
@@ -28,7 +28,7 @@ export function deliveryView(row: DeliveryHead, destination: DestinationState | 
   }
 }
 
-/** As every answer shows it. */
+/** View for all responses. */
 export function listedView({ row, destination, context }: ListedDelivery) {
   const last = context?.last_attempt
   return {

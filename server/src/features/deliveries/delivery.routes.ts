@@ -46,14 +46,14 @@ const Filter = strict({
     Type.Unsafe<DeliveryState>({
       type: 'string',
       enum: DELIVERY_STATES,
-      description: 'Tried, not delivered, still scheduled: `pending` with at least one attempt.',
+      description: '`failing`: `pending` with at least one failed attempt.',
     }),
   ),
   destination: filterField('Id of the webhook or distribution.'),
   event: filterField('Id of the event.'),
 })
 
-/** What the command line shows of one delivery, in this order. */
+/** Columns that the command line shows of a delivery, in this order. */
 const SHOWN = [
   ...['status', 'attempts_made', 'next_attempt_at', 'id', 'event_kind', 'event_id'],
   ...['destination_url', 'destination_id', 'created_at'],
@@ -83,7 +83,7 @@ function addReads(app: App, { db }: RecordDeps): void {
         operationId: 'delivery.list',
         summary: 'List the deliveries of a project, newest first',
         description:
-          '`payload` and `attempts` are only in the answer for a single delivery. `total` counts up to 10,000.',
+          '`payload` and `attempts` are only returned for a single delivery. `total` counts up to 10,000.',
         params: ProjectParams,
         querystring: Filter,
         response: { 200: listOf(Delivery) },
@@ -115,7 +115,7 @@ function addReads(app: App, { db }: RecordDeps): void {
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.show',
-        summary: 'Read a delivery with every attempt and what is sent',
+        summary: 'Read a delivery with its attempts and payload',
         params: DeliveryParams,
         response: { 200: WholeDelivery },
         'x-columns': [...SHOWN, 'attempts', 'payload'],
@@ -144,9 +144,9 @@ function addRetry(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.retry',
-        summary: 'Send an undelivered delivery now',
+        summary: 'Retry a delivery now',
         description:
-          'A delivery that is being sent at this moment stays as it is. While its destination is disabled it stays `held`, and is sent when the destination is enabled.',
+          'A delivery that is being sent stays unchanged. While its destination is disabled it stays `held`, and is sent when the destination is enabled.',
         params: DeliveryParams,
         response: { 200: Delivery },
         'x-columns': SHOWN,
@@ -165,7 +165,7 @@ function addRecover(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.recover',
-        summary: 'Send the deliveries again that failed since a time',
+        summary: 'Retry the deliveries that failed since a time',
         description:
           'Makes deliveries due now whose last attempt failed at that time or later: those that are `exhausted`, and with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.',
         params: ProjectParams,
@@ -177,10 +177,10 @@ function addRecover(app: App, deps: RecordDeps): void {
               minItems: 1,
               uniqueItems: true,
               description:
-                'Which of them: `exhausted` (the default), `failing`, or both. Failing ones are due again by their schedule anyway.',
+                '`exhausted` (default), `failing`, or both. Failing deliveries are retried by their schedule anyway.',
             }),
           ),
-          dry_run: Type.Optional(Type.Boolean({ description: 'Only count them.' })),
+          dry_run: Type.Optional(Type.Boolean({ description: 'Only count the deliveries.' })),
         }),
         response: { 200: Recovery },
       },
@@ -210,9 +210,9 @@ function addReplay(app: App, deps: RecordDeps): void {
       schema: {
         tags: ['events'],
         operationId: 'event.replay',
-        summary: 'Send an event again to the destinations it was made for',
+        summary: 'Send an event again to its destinations',
         description:
-          'Delivered or not, with the same ids, so that receivers recognise it. It goes to the current URL of each destination.',
+          'Sends it again whether or not it was delivered, with the same ids, so that receivers recognise it. It is sent to the current URL of each destination.',
         params: Type.Object({ project_id: IdParam, event_id: IdParam }),
         body: Type.Optional(
           strict({
@@ -238,7 +238,7 @@ const WaitQuery = strict({
       minimum: 0,
       maximum: MAX_WAIT_MS,
       default: 0,
-      description: 'Milliseconds that the answer may wait for the attempt.',
+      description: 'Maximum time in milliseconds to wait for the attempt.',
     }),
   ),
 })
@@ -264,7 +264,7 @@ function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind,
         operationId: `${kind}.test`,
         summary: `Send a test event to a ${kind}`,
         description:
-          'Its type is `webhook.test`. The answer waits up to `wait_ms` for the attempt; `attempt` is null if none was made in time.',
+          'Its type is `webhook.test`. The response waits up to `wait_ms` for the attempt. `attempt` is null if none was made in time.',
         params: Type.Object({ project_id: IdParam, [`${kind}_id`]: IdParam }),
         querystring: WaitQuery,
         response: { 201: TestDelivery },

@@ -6,28 +6,28 @@ const orNull = <S extends TSchema>(schema: S, description: string) =>
   Type.Unsafe<Static<S> | null>({ ...schema, type: ['object', 'null'], description })
 
 const headFields = {
-  id: Type.String({ description: 'The same on every attempt: receivers get it as `webhook-id`.' }),
+  id: Type.String({ description: 'The same on every attempt. Sent to receivers as `webhook-id`.' }),
   object: Type.Literal('delivery'),
   event_id: Type.String(),
-  destination_id: Type.String({ description: 'The webhook or distribution that it goes to.' }),
+  destination_id: Type.String({ description: 'Id of the webhook or distribution.' }),
   status: Type.String({
     enum: [...DELIVERY_STATUSES],
     description:
-      '`held` while its destination is disabled, `cancelled` once that is deleted; `exhausted` after the last attempt has failed.',
+      '`held` while the destination is disabled, `cancelled` after it was deleted, `exhausted` after the last attempt failed.',
   }),
   attempts_made: Type.Integer(),
   next_attempt_at: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'When it is tried next; null unless it is pending.',
+    description: 'Time of the next attempt; null unless pending.',
   }),
   created_at: Type.String(),
   event_kind: nullable<string>('string', { description: 'Null once the event has been removed.' }),
-  destination_url: nullable<string>('string', { description: 'Present address of the destination.' }),
+  destination_url: nullable<string>('string', { description: 'Current URL of the destination.' }),
   last_attempt: orNull(
     Type.Object({
       at: Type.String(),
       status: NullableInteger,
-      error: nullable<string>('string', { description: 'Why it failed; null on success.' }),
+      error: nullable<string>('string', { description: 'Reason of the failure; null on success.' }),
     }),
     'Null before the first attempt.',
   ),
@@ -45,20 +45,20 @@ export const Delivery = Type.Object(headFields)
 
 export const TestDelivery = Type.Object({
   ...headFields,
-  attempt: orNull(Attempt, 'Null where none was made within `wait_ms`.'),
+  attempt: orNull(Attempt, 'Null if none was made within `wait_ms`.'),
 })
 
 export const WholeDelivery = Type.Object({
   ...headFields,
   attempts: Type.Array(Attempt, {
-    description: 'Every attempt, oldest first: the response, or the reason why there was none.',
+    description: 'All attempts, oldest first, with the response or the reason why there was none.',
   }),
-  payload: Type.Unsafe<unknown>({ description: 'What is sent. The bytes are this as compact JSON.' }),
+  payload: Type.Unsafe<unknown>({ description: 'Payload. It is sent as compact JSON.' }),
 })
 
-const reopened = Type.Integer({ description: 'How many are due now.' })
+const reopened = Type.Integer({ description: 'Number of deliveries that are due now.' })
 const held = Type.Integer({
-  description: 'Of these, how many wait until their destination is enabled.',
+  description: 'Number of them that wait until their destination is enabled.',
 })
 
 export const Replay = Type.Object({
@@ -66,7 +66,7 @@ export const Replay = Type.Object({
   event_id: Type.String(),
   reopened,
   held,
-  unchanged: Type.Integer({ description: 'How many were due or being sent already, and stay as they are.' }),
+  unchanged: Type.Integer({ description: 'Number of deliveries that were already due or being sent.' }),
 })
 
 export const Recovery = Type.Object({
@@ -75,10 +75,12 @@ export const Recovery = Type.Object({
   destination: NullableText,
   include: Type.Array(Type.String({ enum: [...RECOVERABLE] })),
   dry_run: Type.Boolean(),
-  reopened: Type.Integer({ description: 'How many are due now; with `dry_run`, how many would be.' }),
+  reopened: Type.Integer({
+    description: 'Number of deliveries that are due now; with `dry_run`, that would be.',
+  }),
   held,
   failing_left_out: Type.Integer({
     description:
-      'How many failed since that time and still wait for their next attempt, where `include` does not name `failing`.',
+      'Number of failing deliveries that still wait for their next attempt, if `include` does not contain `failing`.',
   }),
 })

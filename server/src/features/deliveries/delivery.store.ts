@@ -12,14 +12,14 @@ import { LEASE_MS } from './delivery-queue.ts'
 /** Topic of the notification that deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
 
-/** Small transactions, since SQLite has one writer. */
+/** Small transactions, because SQLite has one writer. */
 const ROWS_PER_BATCH = 500
 
 export async function insertDelivery(tx: Transaction, row: DeliveryRow): Promise<void> {
   await tx.write<DeliveryTables>().insertInto('deliveries').values(row).execute()
 }
 
-/** Makes the deliveries of enabled destinations due, whatever their schedule says, in small transactions. */
+/** Makes the held deliveries of enabled destinations due now, in small transactions. */
 export async function resumeHeld(db: Database): Promise<boolean> {
   const released = await listReleased(db)
   for (const destination of released) {
@@ -49,18 +49,18 @@ async function makeDueBatch(tx: Transaction, { project_id, id }: DestinationRow)
     .set({ next_attempt_at: now })
     .where('project_id', '=', project_id)
     .where('id', 'in', waiting)
-    // Once more: it may have been claimed while this waited for its row.
+    // Checked again: the delivery may have been claimed while this waited for its row.
     .where('next_attempt_at', '>', now)
     .where((eb) => isUnclaimed(eb, now))
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }
 
-/** A lease ends at most this far ahead. A later end was set before the clock was set back, and counts as over. */
+/** A lease ends at most this far ahead. A later end was set before the clock was set back, and counts as expired. */
 const isUnclaimed = (eb: ExpressionBuilder<DeliveryTables, 'deliveries'>, now: number) =>
   eb.or([eb('claim_id', 'is', null), eb('next_attempt_at', '>', now + LEASE_MS)])
 
-/** The count of one destination ends here. */
+/** Counting stops here for each destination. */
 const MAX_COUNTED = 1_000
 
 export interface Backlog {

@@ -5,7 +5,7 @@ export type StoredStatus = 'pending' | 'delivered' | 'exhausted'
  */
 export type DeliveryStatus = StoredStatus | 'held' | 'cancelled'
 
-/** One event for one destination. */
+/** Delivery of one event to one destination. */
 export interface DeliveryRow {
   project_id: string
   /** `webhook-id`: the same on every attempt. Begins with the time, so that index pages are filled in order. */
@@ -20,16 +20,16 @@ export interface DeliveryRow {
   head: string
   tail: string
   attempts_made: number
-  /** How many times of the schedule are used up. A manual retry of an exhausted delivery starts again at 0. */
+  /** Number of scheduled retries that are used up. A manual retry of an exhausted delivery starts again at 0. */
   slot: number
-  /** What the schedule counts from; null before the first attempt of a series. */
+  /** Start of the retry schedule; null before the first attempt of a series. */
   first_attempt_at: number | null
-  /** When it is due; while it is claimed, when the lease ends. Null unless pending. */
+  /** Due time, or the end of the lease while claimed. Null unless pending. */
   next_attempt_at: number | null
-  /** Claim of the worker that sends it. A worker that settles must still hold this claim. */
+  /** Id of the current claim. A worker can settle only with this id. */
   claim_id: string | null
   created_at: number
-  /** When it was delivered or exhausted. */
+  /** Time at which it was delivered or exhausted. */
   settled_at: number | null
 }
 

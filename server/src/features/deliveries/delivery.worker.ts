@@ -5,7 +5,7 @@ import { type Backlog, DELIVERIES_DUE, readBacklog, resumeHeld } from './deliver
 import { type DeliveryDeps, Dispatcher } from './dispatcher.ts'
 import { Relay } from './relay.ts'
 
-/** Polling guarantees that nothing is forgotten where a notification is lost. */
+/** Polling covers lost notifications. */
 const POLL_EVERY_MS = 500
 const BACKLOG_EVERY_MS = 15_000
 
@@ -43,13 +43,13 @@ function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {
   let seen: (Backlog & { readonly at: number }) | undefined
   metrics.gauge(
     'jeton_deliveries_due',
-    'Deliveries that are due in the whole store; at most 1,000 per destination are counted.',
+    'Due deliveries in the store, counted up to 1,000 per destination.',
     () => seen?.due,
     'max',
   )
   metrics.gauge(
     'jeton_deliveries_oldest_due_seconds',
-    'How long the oldest due delivery has been due.',
+    'Age of the oldest due delivery.',
     () => (seen === undefined ? undefined : Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000),
     'max',
   )

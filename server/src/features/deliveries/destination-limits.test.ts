@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { DestinationLimits, MAX_BUFFERED, MAX_IN_FLIGHT, PREFETCH_MAX } from './destination-limits.ts'
+import { DestinationLimits, MAX_BUFFERED, MAX_IN_FLIGHT, MAX_PREFETCH } from './destination-limits.ts'
 
 const NOW = 1_000_000
 const success = { succeeded: true, durationMs: 5 }
 const failure = { succeeded: false, durationMs: 5 }
 
-/** Starts as many sends as there are permits; how many. */
+/** Starts as many sends as there are permits, and returns how many. */
 function startAll(limits: DestinationLimits, id: string, now = NOW): number {
   let started = 0
   while (limits.tryStart(id, now)) started++
@@ -52,7 +52,7 @@ test('all sends in flight together stay within the limit of the process', () => 
   expect(limits.inFlight).toBe(MAX_IN_FLIGHT)
 })
 
-test('unhealthy destinations take half of the permits at most, however many there are', () => {
+test('unhealthy destinations take at most half of the permits', () => {
   const limits = proven('healthy', success)
   const started = Array.from({ length: 200 }, (_, i) => startAll(limits, `new${i}`))
   expect(started.reduce((a, b) => a + b)).toBe(MAX_IN_FLIGHT / 2)
@@ -73,13 +73,13 @@ test('capacity is free permits plus prefetch, less what is buffered', () => {
   proven('slowish', { succeeded: true, durationMs: 640 }, limits)
   proven('failing', failure, limits)
   const before = limits.capacities(NOW)
-  expect(before.byDestination).toEqual({ fast: 64 + PREFETCH_MAX, slowish: 64 + 100, failing: 1 })
+  expect(before.byDestination).toEqual({ fast: 64 + MAX_PREFETCH, slowish: 64 + 100, failing: 1 })
   expect([before.default, before.total]).toEqual([4, MAX_BUFFERED])
   limits.tryStart('fast', NOW)
   limits.addBuffered('fast', 1, NOW)
   limits.addBuffered('new', 1, NOW)
   const after = limits.capacities(NOW)
-  expect(after.byDestination).toMatchObject({ fast: 64 + PREFETCH_MAX - 2, new: 3 })
+  expect(after.byDestination).toMatchObject({ fast: 64 + MAX_PREFETCH - 2, new: 3 })
   expect(after.total).toBe(MAX_BUFFERED - 2)
 })
 
@@ -112,5 +112,5 @@ test('nothing is claimed ahead for a destination whose buffered deliveries expir
   limits.expireBuffered('a', NOW)
   expect(limits.capacities(NOW).byDestination).toEqual({ a: 4 })
   proven('a', success, limits)
-  expect(limits.capacities(NOW).byDestination).toEqual({ a: 64 + PREFETCH_MAX })
+  expect(limits.capacities(NOW).byDestination).toEqual({ a: 64 + MAX_PREFETCH })
 })

@@ -9,16 +9,16 @@ type Health = keyof typeof LIMITS
 
 /** A slower response earns no more permits: each would be held for long. */
 const SLOW_MS = 1_000
-/** A success counts for so long; then the destination is unproven again. */
+/** A success counts for this time. Then the destination is unproven again. */
 const HEALTHY_FOR_MS = 30_000
 
-/** Claimed ahead for a healthy destination, so that it has work while the store is asked for more. */
-export const PREFETCH_MAX = 768
-/** No more than start within a second at the speed of the last response: after 2 s a claim is released. */
+/** Claimed ahead for a healthy destination, so that it has work during the next exchange with the store. */
+export const MAX_PREFETCH = 768
+/** Prefetches at most what starts within a second at the speed of the last response: after 2 s a claim is released. */
 const PREFETCH_MS = 1_000
-/** Buffered in all, for every destination together. */
+/** Buffered for all destinations together. */
 export const MAX_BUFFERED = 1_024
-/** Beyond this many known destinations, idle ones are forgotten. */
+/** Above this number of known destinations, idle ones are forgotten. */
 const MAX_KNOWN = 10_000
 
 interface DestinationLoad {
@@ -30,7 +30,7 @@ interface DestinationLoad {
 }
 
 interface AttemptEnd {
-  /** Null where the attempt says nothing about the destination. */
+  /** Null if the attempt says nothing about the destination. */
   readonly succeeded: boolean | null
   readonly durationMs: number
 }
@@ -46,7 +46,7 @@ export interface Capacities {
 
 export const NO_CAPACITY: Capacities = { total: 0, byDestination: {}, default: 0, isHealthy: () => false }
 
-/** Limits the sends in flight per destination: one that is slow or failing delays nobody else. */
+/** Limits the sends in flight per destination, so that a slow or failing one does not delay others. */
 export class DestinationLimits {
   /** The destination that got a permit longest ago comes first. */
   readonly #loads = new Map<string, DestinationLoad>()
@@ -92,7 +92,7 @@ export class DestinationLimits {
     if (load.health === 'healthy') this.#setHealth(load, 'slow')
   }
 
-  /** Free permits plus prefetch, less what is buffered. Approximate by design: only `tryStart` is exact. */
+  /** Free permits plus prefetch, minus buffered deliveries. Approximate by design: only `tryStart` is exact. */
   capacities(now: number): Capacities {
     this.#forgetIdle(now)
     const unhealthyLeft = Math.max(
@@ -140,7 +140,7 @@ export class DestinationLimits {
     this.#count(load, { inFlight, buffered })
   }
 
-  /** An idle destination behaves like a new one after a while. A failing one is remembered, up to a limit. */
+  /** Forgets idle destinations, which then count as new. Failing ones are remembered, up to a limit. */
   #forgetIdle(now: number): void {
     let excess = this.#loads.size - MAX_KNOWN
     for (const [id, load] of this.#loads) {
@@ -155,4 +155,4 @@ const isStale = ({ inFlight, health, endedAt }: DestinationLoad, now: number): b
   inFlight === 0 && health !== 'failing' && now - endedAt > HEALTHY_FOR_MS
 
 const prefetchOf = ({ health, lastMs }: DestinationLoad): number =>
-  health === 'healthy' ? Math.min(PREFETCH_MAX, Math.floor((LIMITS.healthy * PREFETCH_MS) / lastMs)) : 0
+  health === 'healthy' ? Math.min(MAX_PREFETCH, Math.floor((LIMITS.healthy * PREFETCH_MS) / lastMs)) : 0

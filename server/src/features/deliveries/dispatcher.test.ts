@@ -23,7 +23,7 @@ const DELIVERED: SendResult = {
 
 const name = (i: number) => String(i).padStart(5, '0')
 
-/** As many destinations, each with one delivery, or one with all of them, due at that time. */
+/** Inserts this many destinations with one delivery each, or one destination with all of them. */
 async function fill(db: Database, queues: number, due: number, oneQueue = false): Promise<void> {
   const numbers = Array.from({ length: queues }, (_, i) => i)
   await db.transaction(async (tx) => {
@@ -105,11 +105,11 @@ eachEngine((engine) => {
     return { db, dispatcher, sent, exchanges: () => exchanges }
   }
 
-  test('a run ends when nothing is due, however many queues there are', async () => {
+  test('a run ends when nothing is due, for any number of queues', async () => {
     const { dispatcher, exchanges } = await prepared(QUEUES_PER_CLAIM + 100, 9e15)
     await dispatcher.run()
     expect(exchanges()).toBe(2)
-    // No notification has come since.
+    // No notification has arrived since.
     await dispatcher.run()
     expect(exchanges()).toBe(2)
     dispatcher.notifyDue()
@@ -117,7 +117,7 @@ eachEngine((engine) => {
     expect(exchanges()).toBe(4)
   })
 
-  test('every queue is served, however many there are', async () => {
+  test('every queue is served, for any number of queues', async () => {
     const { db, dispatcher, sent } = await prepared(700, 1)
     let wanted = true
     dispatcher.onFlushDue = () => (wanted = true)

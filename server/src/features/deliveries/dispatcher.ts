@@ -14,9 +14,9 @@ import type { OutgoingDelivery, SendResult } from './send-delivery.ts'
 import { settleAndClaim } from './settle-and-claim.ts'
 import { type AttemptResult, bodyLength, destinationHealth, settle, toRelease } from './settlement.ts'
 
-/** A send starts within this time of its claim, or the claim is released: destinations may change meanwhile. */
+/** A send starts within this time of its claim, or the claim is released, because destinations may change. */
 const MAX_BUFFERED_MS = 2_000
-/** Claimed at once. The first results limit the next claim, so that many new destinations that hang cannot take every permit. */
+/** Deliveries per claim. The first results limit the next claim, so that many new destinations that hang cannot take every permit. */
 const CLAIM_LIMIT = 128
 /** Bodies in memory; each costs about four times its length. */
 const MAX_BYTES_HELD = 32 * 1024 * 1024
@@ -24,9 +24,9 @@ const MAX_BYTES_HELD = 32 * 1024 * 1024
 const TYPICAL_BODY_BYTES = 8 * 1024
 /** Attempts that the store does not know of are made again after a crash, so their number is limited. */
 const MAX_UNSETTLED = 2_048
-/** While sends are in flight, a commit that waits a moment settles many. */
+/** While sends are in flight, a short delay lets one commit settle many results. */
 const FLUSH_MS = 25
-/** Supervisors kill after ten seconds. */
+/** Process supervisors usually kill after ten seconds. */
 const SHUTDOWN_MS = 8_000
 const RETRY_FLUSH_MS = 250
 
@@ -56,7 +56,7 @@ export class Dispatcher {
   #completed: AttemptResult[] = []
   #released: Release[] = []
   #bytesHeld = 0
-  /** Length of the longest body of the last claim: it limits the next one. */
+  /** Length of the longest body of the last claim, which limits the next claim. */
   #bodyBytes = TYPICAL_BODY_BYTES
   #isStopping = false
   #isStoreDown = false
@@ -75,7 +75,7 @@ export class Dispatcher {
     deps.metrics.gauge('jeton_deliveries_in_flight', 'Sends in flight in this process.', inFlight)
   }
 
-  /** The last exchange failed, so results cannot be settled: nothing is relayed, claimed or started. */
+  /** True if the last exchange failed. Nothing is relayed, claimed or started until one succeeds. */
   get isStoreDown(): boolean {
     return this.#isStoreDown
   }
@@ -96,20 +96,20 @@ export class Dispatcher {
     return canClaim ? this.#limits.capacities(this.#now()) : NO_CAPACITY
   }
 
-  /** Deliveries have become due: the next run claims them. */
+  /** Called when deliveries have become due: the next run claims them. */
   notifyDue(): void {
     this.#cursor.notifyDue()
     this.onFlushDue()
   }
 
-  /** Takes over deliveries that were stored as claimed, by a store whose time was `storeTime` at the monotonic time `at`. */
+  /** Takes deliveries that were stored as claimed. The store's time was `storeTime` at the monotonic time `at`. */
   add(claimed: readonly ClaimedDelivery[], { storeTime, at }: { storeTime: number; at: number }): void {
     this.#storeOffset = storeTime - at
     for (const one of claimed) this.#buffered(one)
     this.#drainSoon()
   }
 
-  /** Resolves when the condition holds, at the latest after so many milliseconds. Checked after each send and exchange. */
+  /** Resolves when the condition holds, or after `maxMs`. Checked after each send and exchange. */
   waitUntil(isReady: () => boolean, maxMs: number): Promise<void> {
     if (this.#isStopping || isReady()) return Promise.resolve()
     return new Promise((resolve) => {
@@ -136,7 +136,7 @@ export class Dispatcher {
     this.#waiter?.resume()
   }
 
-  /** Releases the buffer, waits for the sends in flight and settles them. What takes too long is due after its lease. */
+  /** Releases the buffer, waits for the sends in flight and settles them. Unfinished ones are due after their lease. */
   async drainAndStop(): Promise<void> {
     const { clock } = this.#deps
     const end = this.#now() + SHUTDOWN_MS
@@ -167,12 +167,12 @@ export class Dispatcher {
 
   #storeNow = (): number => Math.round(this.#storeOffset + this.#now())
 
-  /** Settles what has ended and, if asked to, claims; true if a further claim may find more. */
+  /** Settles finished attempts and optionally claims. Returns true if another claim may find more. */
   async #exchange(shouldClaim: boolean): Promise<boolean> {
     this.#releaseExpired(this.#now() - MAX_BUFFERED_MS)
     const claim = shouldClaim ? this.#claimRequest() : null
     const [completed, released] = [this.#completed, this.#released]
-    // While the store is down an empty exchange probes it: nothing else would find out that it is back.
+    // While the store is down, an empty exchange probes whether it is back.
     if (!claim && completed.length + released.length === 0 && !this.#isStoreDown) return false
     this.#completed = []
     this.#released = []
@@ -185,7 +185,7 @@ export class Dispatcher {
       ...destinationHealth(completed),
       claim,
     }).catch((error) => {
-      // The attempts were made, whether the store knows or not: the next exchange settles them.
+      // The attempts were made, so the next exchange settles them.
       this.#completed = [...completed, ...this.#completed]
       this.#released = [...released, ...this.#released]
       this.#isStoreDown = true
@@ -202,7 +202,7 @@ export class Dispatcher {
     return hasMore && this.#claimRequest() !== null
   }
 
-  /** Null where nothing more can be claimed. */
+  /** Returns null if nothing more can be claimed. */
   #claimRequest(): ClaimRequest | null {
     const { total, byDestination, default: defaultCapacity } = this.capacities()
     const bodiesLeft = Math.ceil((MAX_BYTES_HELD - this.#bytesHeld) / this.#bodyBytes)
@@ -218,7 +218,7 @@ export class Dispatcher {
     this.#bytesHeld += bodyLength(claimed)
   }
 
-  /** Starts sends once per turn of the event loop, however many have ended in it. */
+  /** Starts sends once per turn of the event loop. */
   #drainSoon(): void {
     this.#drainTimer ??= setImmediate(() => {
       this.#drainTimer = undefined
@@ -278,10 +278,10 @@ export class Dispatcher {
     this.#resumeWaiter()
   }
 
-  /** A bug of ours costs one attempt of one delivery per hour, and not the process. */
+  /** A bug in Jeton costs one attempt of one delivery per hour, and does not crash the process. */
   #notSent(delivery: string, err: unknown): SendResult {
     this.#deps.log.error({ err, delivery }, 'bug: not sent')
-    const error = 'not sent: an error inside Jeton, which is in its log'
+    const error = 'not sent: internal error in Jeton, see its log'
     return { durationMs: 0, status: null, responseBody: null, error, outcome: 'unsent', retryAfterMs: null }
   }
 
@@ -309,7 +309,7 @@ export class Dispatcher {
   }
 }
 
-/** Joins what a claim returned. An event or destination that was deleted meanwhile leaves nothing to send. */
+/** Joins the rows of a claim. Deliveries whose event or destination was deleted are skipped. */
 function toDeliveries(claimed: Claimed, claimId: string, claimedAt: number): ClaimedDelivery[] {
   const eventOf = new Map(claimed.events.map((event) => [event.id, event]))
   const targetOf = new Map(claimed.targets.map((target) => [target.id, target]))

@@ -102,7 +102,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual(before.map((one) => `${id} ${one}`).sort())
     })
 
-    test('commits decide and not clocks: a destination created under a fast clock misses no event', async () => {
+    test('a destination created under a fast clock misses no event, because commits decide and not clocks', async () => {
       const webhook = await subscribe()
       await db.transaction(async (tx) => {
         await sql`update destinations set created_at = ${Date.now() + 3_600_000}`.execute(
@@ -114,7 +114,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([`${id} ${webhook}`])
     })
 
-    test('an event is held for disabled destinations and not made for deleted ones', async () => {
+    test('deliveries are held for disabled destinations and not created for deleted ones', async () => {
       const [disabled, deleted] = [await subscribe(), await subscribe()]
       const which = (id: string) => ({ projectId, kind: 'webhook', id, actor: ACTOR }) as const
       await disableDestination(deps(), which(disabled))
@@ -147,7 +147,7 @@ eachEngine((engine) => {
       expect(await pairs()).toEqual([])
     })
 
-    test('an event is fanned out once, however many workers try at the same time', async () => {
+    test('an event is fanned out once, even if several workers try at the same time', async () => {
       for (let i = 0; i < 3; i++) await subscribe()
       for (let i = 0; i < 30; i++) await happen()
       await Promise.all(Array.from({ length: 6 }, run))
@@ -198,7 +198,7 @@ eachEngine((engine) => {
         customer_id: 'cust_7',
         tracking_id: 'crm-7',
         metadata: { source_type: 'redemption', source_id: 'r_1', distribution_id: distribution },
-        // A MATERIAL reward issues no voucher, so it is the loyalty card.
+        // A MATERIAL reward issues no voucher, so the loyalty card is sent.
         voucher: { id: 'v_1', code: 'CARD-1' },
         vouchers_id: ['v_1'],
       })

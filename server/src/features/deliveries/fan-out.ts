@@ -8,7 +8,7 @@ import type { Capacities } from './destination-limits.ts'
 import { makeDelivery } from './make-delivery.ts'
 import type { ClaimedDelivery } from './send-buffer.ts'
 
-/** Limits of one transaction beyond its first event: SQLite has one writer, and everything else waits for it. */
+/** Limits of one transaction after its first event, because SQLite has one writer. */
 export const MAX_DELIVERIES_PER_BATCH = 500
 const MAX_BYTES_PER_BATCH = 8 * 1024 * 1024
 /** Deliveries of a longer event are claimed from the queue, where fewer of them are in memory at once. */
@@ -18,7 +18,7 @@ const MAX_CLAIMED_DATA_LENGTH = 64 * 1024
 export const SUBSCRIBER_COLUMNS = [...TARGET_COLUMNS, 'skips'] as const
 export type Subscriber = Readonly<Pick<DestinationRow, (typeof SUBSCRIBER_COLUMNS)[number]>>
 
-/** Events in the outbox, oldest first, with everything that making their deliveries requires. */
+/** Events of the outbox, oldest first, with everything that is required to create their deliveries. */
 export interface OutboxBatch {
   /** The store's time. */
   readonly now: number
@@ -52,8 +52,8 @@ export interface FannedOut {
 }
 
 /**
- * Makes one delivery per event and destination, with nothing but its input. A delivery is claimed if its destination is
- * active, has no due backlog in the store or earlier in this batch, and has capacity; otherwise it is pending and due.
+ * Creates one delivery per event and destination, as a pure function. A delivery is claimed if its destination is active,
+ * has no due backlog in the store or earlier in this batch, and has capacity. Otherwise it is pending and due.
  */
 export function fanOut({ batch, capacities, claimId, claimedAt }: FanOutRequest): FannedOut {
   const { now } = batch
@@ -97,7 +97,7 @@ export function fanOut({ batch, capacities, claimId, claimedAt }: FanOutRequest)
 const publicationFields = (event: EventRow, targets: readonly Target[]): Fields | undefined =>
   targets.some(({ kind }) => kind === 'distribution') ? fieldsOf(event.data) : undefined
 
-/** The destinations that existed when an event was written and subscribe to its kind; disabled ones included. */
+/** Destinations that existed when the event was written and subscribe to its kind, including disabled ones. */
 function subscriptions({ destinations }: OutboxBatch): (event: EventHead) => Target[] {
   const known = destinations.map((destination) => ({
     destination,
@@ -116,7 +116,7 @@ function subscriptions({ destinations }: OutboxBatch): (event: EventHead) => Tar
       .map(({ destination }) => destination)
 }
 
-/** Capacities that remain while a batch is made. */
+/** Remaining capacities while a batch is created. */
 class CapacityBudget {
   readonly #capacities: Capacities
   readonly #taken = new Map<string, number>()

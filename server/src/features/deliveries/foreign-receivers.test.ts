@@ -44,7 +44,7 @@ const deliver = ({ row: target }: Made, nowMs = Date.now()) =>
     },
   )
 
-/** Sends for real, and hands over what arrived. */
+/** Sends over a real connection, and returns the received request. */
 async function sent(destination: Made, nowMs?: number): Promise<SignedRequest> {
   expect((await deliver(destination, nowMs)).outcome).toBe('delivered')
   const { headers, body } = receiver.received.at(-1)!
@@ -108,7 +108,7 @@ describe.each(Object.entries(STANDARD))('%s', (_, { check, checksTime }) => {
 describe.each(Object.entries(PLATFORM))('%s', (_, check) => {
   holdsWhatWasSigned(check)
 
-  test('accepts the new secret at once during a rotation', async () => {
+  test('accepts the new secret immediately during a rotation', async () => {
     const destination = made(Date.now() + 60_000)
     const request = await sent(destination)
     expect(await accepts(check, destination.secret, request)).toBe(true)
@@ -129,7 +129,7 @@ describe.skipIf(!hasWebhookServer)(`Debian's webhook server${missing}`, () => {
     try {
       expect(await deliver(towards(owner))).toMatchObject({ outcome: 'delivered', status: 200 })
       expect(server.accepted().map((text) => JSON.parse(text))).toEqual([JSON.parse(BODY)])
-      // It calls a signature that does not fit an error of its own.
+      // This server reports a wrong signature as its own error.
       expect(await deliver(towards(made()))).toMatchObject({ outcome: 'failed', status: 500 })
 
       const { headers, body } = await sent(owner)

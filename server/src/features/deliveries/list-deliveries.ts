@@ -30,12 +30,12 @@ export interface DeliveryFilter {
   readonly event?: string | undefined
 }
 
-/** With the destination that its status follows from. */
+/** A delivery with the destination that determines its status. */
 type WithDestination = Omit<ListedDelivery, 'context'>
 
 /**
- * Newest first, from indexes. All deliveries of a project are read by time, and those of an event are few. Any other list
- * is merged from one index range per destination and state, each of which is newest first itself.
+ * Lists deliveries, newest first, from indexes. All deliveries of a project are read by time, and those of an event are
+ * few. Any other list is merged from one index range per destination and state, each sorted newest first.
  */
 export async function listDeliveries(
   reader: ListReader,
@@ -47,7 +47,7 @@ export async function listDeliveries(
   return { rows: await withContexts(reader, filter.projectId, rows), total }
 }
 
-/** One delivery as a list shows it. */
+/** One delivery, as in a list. */
 export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedDelivery> {
   const [destination] = await findDestinationStates(reader, row.project_id, [row.destination_id])
   const [context] = await findContexts(reader, row.project_id, [row])
@@ -76,12 +76,12 @@ function findDeliveries(
   return listFiltered(reader, filter, page)
 }
 
-/** Every page before it would have to be read as well. */
+/** A page far behind would have to read all pages before it. */
 function refuseFarPages({ offset, limit }: Page): void {
   if (offset + limit <= COUNT_TO) return
   throw new Problem('invalid_payload', {
-    message: `page reaches the ${COUNT_TO} newest only.`,
-    details: 'Go on with cursor: it is next_cursor of the page before.',
+    message: `page reaches only the ${COUNT_TO} newest.`,
+    details: 'Continue with cursor, which is next_cursor of the previous page.',
   })
 }
 
@@ -104,7 +104,7 @@ async function listFiltered(
 ): Promise<Rows<WithDestination>> {
   const { projectId, state, destination } = filter
   const status = filter.status ?? (state && 'pending')
-  // What is failing is pending.
+  // Failing deliveries are always pending.
   if (state !== undefined && status !== 'pending') return { rows: [], total: 0 }
   const stored: StoredState | undefined = state ?? (status && storedAs(status))
   const destinations = (

@@ -7,7 +7,7 @@ import { makePayload, type PayloadParts } from './payload.ts'
 
 interface DeliveryParts {
   readonly event: EventHead
-  /** Of the event, for a distribution. */
+  /** Event fields, for a distribution. */
   readonly fields?: Fields | undefined
   readonly destination: PayloadParts['destination']
   readonly now: number
@@ -19,8 +19,8 @@ export interface MadeDelivery {
 }
 
 /**
- * Makes a delivery that is due. The queue orders deliveries by the time of their events. Ids and bytes follow from event
- * and destination alone: a delivery that was sent and lost before it was stored is made again with the same id.
+ * Creates a delivery that is due. The queue is ordered by the time of the events. Id and bytes follow from event and
+ * destination alone: a delivery that was sent but lost before it was stored is created again with the same id.
  */
 export function makeDelivery({ event, destination, fields, now }: DeliveryParts): MadeDelivery {
   const random = deterministicBytes(`${event.id}/${destination.id}`)

@@ -2,7 +2,7 @@ import type { WriterContext } from '../../platform/database/index.ts'
 import type { PublicationRow } from '../publications/index.ts'
 import type { DeliveryRow } from './delivery.ts'
 
-/** The key of a row in the outbox, and the id of its event, which is null where the event was deleted. */
+/** Key of an outbox row, and the id of its event, which is null if the event was deleted. */
 export interface OutboxRow {
   readonly outbox_created_at: number
   readonly outbox_project_id: string
@@ -24,14 +24,14 @@ const PUBLICATION = [
   ...(['project_id', 'id', 'event_id', 'distribution_id', 'customer_id', 'data', 'created_at'] as const),
 ] as const satisfies (keyof PublicationRow)[]
 
-/** A row that exists already has the same id and bytes. */
+/** An existing row has the same id and bytes. */
 const insertInto = (table: string, columns: readonly string[]): string =>
   `insert or ignore into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
 const INSERT_DELIVERY = insertInto('deliveries', DELIVERY)
 const INSERT_PUBLICATION = insertInto('publications', PUBLICATION)
 const DELETE = 'delete from outbox where created_at = ? and project_id = ? and event_id = ?'
 
-/** Runs inside the writer's thread, in a transaction of its own. Returns the events that this process relayed. */
+/** Runs in the writer thread, in its own transaction. Returns the events that this process relayed. */
 export function run({ prepare }: Pick<WriterContext, 'prepare'>, input: RelayInput): string[] {
   const remove = prepare(DELETE)
   const relayed = new Set<string>()

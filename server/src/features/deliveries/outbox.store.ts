@@ -17,16 +17,16 @@ import { EVENT_COLUMNS } from './delivery-queue.ts'
 import { type FannedOut, type OutboxBatch, SUBSCRIBER_COLUMNS } from './fan-out.ts'
 import type { OutboxRow, RelayInput } from './outbox.sqlite.ts'
 
-/** Limit for the data of one batch, beyond its first event. */
+/** Limit for the data of one batch, after its first event. */
 const MAX_DATA_BYTES = 8 * 1024 * 1024
 
 export interface OutboxRequest {
   readonly limit: number
-  /** Earliest time of an event; earlier ones are known to be gone. 0 for all. */
+  /** Earliest event time to read; earlier events are known to be relayed. 0 for all. */
   readonly from: number
 }
 
-/** Turns a batch into deliveries. It may be called again after a conflict, so it must change nothing else. */
+/** Turns a batch into deliveries. Must be free of side effects, because it may be called again after a conflict. */
 export type FanOutBatch = (batch: OutboxBatch) => FannedOut
 
 /**
@@ -37,8 +37,8 @@ export const relayBatch = (db: Database, request: OutboxRequest, fanOut: FanOutB
   db.engine === 'sqlite' ? relayOnSqlite(db, request, fanOut) : relayOnPostgres(db, request, fanOut)
 
 /**
- * For the rest of the transaction: look up by key, whatever the planner believes about the tables, and do not wait for
- * the disk. If PostgreSQL loses the last moment, the events are in the outbox again and are sent again with the same ids.
+ * For the rest of the transaction: look up rows by key, regardless of table statistics, and do not wait for the disk. If
+ * PostgreSQL crashes and loses the commit, the events are in the outbox again and are sent again with the same ids.
  */
 const PREPARE_POSTGRES = `${FORCE_KEY_LOOKUPS}, set_config('synchronous_commit', 'off', true)`
 
@@ -64,7 +64,7 @@ const relayOnPostgres = (
 
 const SQLITE_PROCEDURE = sibling(import.meta.url, './outbox.sqlite')
 
-/** Reads on the reading connection. What another process has relayed meanwhile is neither written nor sent. */
+/** Reads on the reader connection. Events that another process has relayed meanwhile are neither written nor sent. */
 async function relayOnSqlite(
   db: SqliteDatabase,
   request: OutboxRequest,
@@ -80,7 +80,7 @@ async function relayOnSqlite(
   return { ...fannedOut, claimed: claimed.filter(({ event }) => relayed.has(event.id)) }
 }
 
-/** Rows that another process holds are left out. */
+/** Skips rows that are locked by another process. */
 const lockedRows = ({ from, limit }: OutboxRequest) => sql`(
     select created_at, project_id, event_id from outbox where created_at >= ${from}
     order by created_at, project_id, event_id limit ${limit} for update skip locked
@@ -163,7 +163,7 @@ async function listWithBacklog(reader: Reader, projectId: string, now: number): 
   return rows.map(({ destination_id }) => destination_id)
 }
 
-/** The rows of the events that were fanned out, and those whose event was deleted. */
+/** Outbox rows of the events that were fanned out, and of deleted events. */
 function toDelete(rows: readonly OutboxRow[], { events }: FannedOut): OutboxRow[] {
   const done = new Set(events.map(({ id }) => id))
   return rows
@@ -176,8 +176,8 @@ function toDelete(rows: readonly OutboxRow[], { events }: FannedOut): OutboxRow[
 type Inserted = Pick<DeliveryTables, 'deliveries'> & PublicationTables
 
 /**
- * Inserts all rows with one parameter: a parameter per value takes longer to build and to parse than to run. A row that
- * exists already has the same id and bytes, and must not fail the batch.
+ * Inserts all rows with one JSON parameter: one parameter per value takes longer to build and to parse than to run. An
+ * existing row has the same id and bytes, and must not fail the batch.
  */
 async function insertAll<Table extends keyof Inserted>(
   tx: Transaction,

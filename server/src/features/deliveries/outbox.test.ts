@@ -56,7 +56,7 @@ eachEngine((engine) => {
     (await db.read<EventTables>().selectFrom('outbox').select('event_id').execute()).length
   const deliveries = () => db.read<DeliveryTables>().selectFrom('deliveries').selectAll().execute()
 
-  /** Relays one batch; returns what was read for it. */
+  /** Relays one batch, and returns what was read for it. */
   async function relay({ limit = 500, from = 0, to = db } = {}): Promise<OutboxBatch> {
     let read: OutboxBatch | undefined
     await relayBatch(to, { limit, from }, (batch) => {
@@ -120,7 +120,7 @@ eachEngine((engine) => {
     expect([(await deliveries()).length, await outboxCount()]).toEqual([550, 0])
   })
 
-  test('a delivery that exists already is left as it is, and the event leaves the outbox', async () => {
+  test('an existing delivery stays unchanged, and the event leaves the outbox', async () => {
     await subscribe()
     await happen(2)
     await relay({ limit: 1 })
@@ -134,7 +134,7 @@ eachEngine((engine) => {
     expect([(await deliveries()).length, await outboxCount()]).toEqual([2, 0])
   })
 
-  // A connection keeps the plans that it made while all tables were empty.
+  // A connection keeps the plans that it made when all tables were empty.
   if (engine.name === 'PostgreSQL') {
     const fill =
       () => `insert into events (project_id, id, kind, version, entity_id, channel, data, occurred_at, created_at)
@@ -159,7 +159,7 @@ eachEngine((engine) => {
       expect((await readByOtherIndexes()) - before).toBeLessThan(100)
     })
 
-    test('a claim finds events and destinations by their primary keys, whatever the tables hold', async () => {
+    test('a claim finds events and destinations by their primary keys, for any table contents', async () => {
       const { db: heard, texts } = heardStatements(db as PostgresDatabase)
       const claim = {
         id: 'c',

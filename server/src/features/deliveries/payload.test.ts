@@ -36,14 +36,10 @@ const CASES: [string, EventHead, PayloadParts['destination']][] = [
     newEvent({ entity_id: ODD, group_id: ODD, key_name: ODD, channel: ODD as never }),
     webhook,
   ],
-  [
-    'nothing where there may be nothing',
-    newEvent({ group_id: null, key_name: null, key_app_id: null }),
-    webhook,
-  ],
-  ['a name of its own for the event', newEvent(), { ...webhook, event_name: ODD }],
-  ['an empty one', newEvent(), { ...webhook, event_name: '' }],
-  ['another address, later', newEvent(), { ...webhook, target_url: `https://hooks.example/${ODD}` }],
+  ['null in all nullable fields', newEvent({ group_id: null, key_name: null, key_app_id: null }), webhook],
+  ['a custom event name', newEvent(), { ...webhook, event_name: ODD }],
+  ['an empty event name', newEvent(), { ...webhook, event_name: '' }],
+  ['a changed target URL', newEvent(), { ...webhook, target_url: `https://hooks.example/${ODD}` }],
 ]
 
 test.each(CASES)('the bytes are the JSON of these fields, in this order: %s', (_, event, destination) => {

@@ -14,7 +14,7 @@ export interface PayloadParts {
 
 type Payload = Pick<DeliveryRow, 'head' | 'tail'>
 
-/** Makes the prefix and suffix around the event's data, once for all attempts. Our own ids, times and kinds need no escaping. */
+/** Creates the text before and after the event's data, once for all attempts. Our ids, times and kinds need no escaping. */
 export function makePayload({ deliveryId, event, destination, publication }: PayloadParts): Payload {
   const { id, kind: object, target_url, event_name } = destination
   const published = publication === undefined ? '' : `,"publication":${publication}`
@@ -28,7 +28,7 @@ export function makePayload({ deliveryId, event, destination, publication }: Pay
   }
 }
 
-/** The exact text that is sent: the event's data stands between prefix and suffix, without the brace that `tail` closes. */
+/** Returns the exact text that is sent: prefix, event data without its closing brace, suffix. */
 export const payloadOf = ({ head, tail }: Payload, data: string): string => head + data.slice(0, -1) + tail
 
 export const payloadBody = (payload: Payload, data: string): Buffer => Buffer.from(payloadOf(payload, data))

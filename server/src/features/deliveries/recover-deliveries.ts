@@ -7,7 +7,7 @@ import type { DeliveryRow } from './delivery.ts'
 import { type DeliveryHead, destinationsWith, findDestinationStates } from './delivery-list.store.ts'
 import { listRecoverable } from './delivery-record.store.ts'
 import type { DestinationState, Recoverable } from './delivery-status.ts'
-import { isInProgress, REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
+import { isInProgress, ROWS_PER_TRANSACTION, reopenDeliveries } from './reopen-deliveries.ts'
 import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
 
 export interface Recovery {
@@ -16,25 +16,25 @@ export interface Recovery {
   readonly since: number
   readonly destination: string | undefined
   readonly include: readonly Recoverable[]
-  /** Only counts. */
+  /** Only counts the deliveries. */
   readonly dryRun: boolean
   readonly actor: Actor
 }
 
 interface Outcome {
   readonly reopened: number
-  /** Of these, to destinations that are disabled: sent once those are enabled. */
+  /** Number of them to disabled destinations, sent when those are enabled. */
   readonly held: number
   readonly failing_left_out: number
 }
 
 /**
- * Makes deliveries due that failed since a time. In small transactions, each with its note in the audit log: if it is
- * interrupted, the same call continues. Deleted destinations get nothing.
+ * Makes deliveries due that failed since a time, in small transactions with an audit entry each. If it is interrupted, the
+ * same call continues. Deleted destinations get nothing.
  */
 export async function recoverDeliveries(deps: RecordDeps, recovery: Recovery): Promise<Outcome> {
   await requireProject(deps.db, recovery.projectId)
-  // Failing ones first: an exhausted one that was recovered and fails again is failing, and must not be counted twice.
+  // Counts failing ones first: a recovered delivery that fails again is failing, and must not be counted twice.
   const left = recovery.include.includes('failing') ? 0 : await countFailing(deps, recovery)
   const failing = await recoverIncluded(deps, recovery, 'failing')
   const exhausted = await recoverIncluded(deps, recovery, 'exhausted')
@@ -64,7 +64,7 @@ async function destinationsOf(
   { projectId, destination: id }: Recovery,
   state: Recoverable,
 ): Promise<DestinationState[]> {
-  // What a disabled destination has failed to take is held, and is sent by enabling it.
+  // Failed deliveries of a disabled destination are held, and are sent when it is enabled.
   const canFail = ({ active }: DestinationState) => state !== 'failing' || active === 1
   if (id === undefined) {
     const all = await destinationsWith(db, projectId, state)
@@ -88,15 +88,15 @@ async function recoverOne(deps: RecordDeps, recovery: Recovery, of: OfDestinatio
   let after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
   do {
     const run = { projectId, destinationId: destination.id, state, after }
-    const page = await listRecoverable(deps.db, run, REOPENED_AT_ONCE)
+    const page = await listRecoverable(deps.db, run, ROWS_PER_TRANSACTION)
     const now = await deps.db.now()
     const ids = page
       .filter((row) => (row.failed_at ?? 0) >= since && !isInProgress(row, now))
       .map(({ id }) => id)
     if (ids.length > 0)
       reopened += recovery.dryRun ? ids.length : await recoverSome(deps, recovery, { ...of, ids })
-    // Goes on behind it: what fails again meanwhile is not taken twice.
-    after = page.length === REOPENED_AT_ONCE ? page.at(-1) : undefined
+    // Continues after this delivery, so that one that fails again meanwhile is not recovered twice.
+    after = page.length === ROWS_PER_TRANSACTION ? page.at(-1) : undefined
   } while (after)
   return reopened
 }

@@ -103,7 +103,7 @@ eachEngine((engine) => {
       tx.write<DeliveryTables>().updateTable('deliveries').set({ next_attempt_at: 1 }).execute(),
     )
 
-  /** A database whose exchanges fail while it is broken; where it is mute, only the answers are lost. */
+  /** A database whose exchanges fail while it is broken. If `isMute`, they succeed but the response is lost. */
   function fragileDatabase({ isMute = false } = {}) {
     let isBroken = false
     const breakable = <T>(run: (...parameters: never[]) => Promise<T>) =>
@@ -225,7 +225,7 @@ eachEngine((engine) => {
   test('backpressure never slows the relay below 4,000 deliveries per second', async () => {
     for (let i = 0; i < 2; i++) await subscribe()
     await happen(600)
-    // Nothing ends, so the relay waits as long as it may.
+    // No send ends, so the relay waits for as long as it is allowed to.
     const worker = newWorker(db)
     await worker.relay()
     expect(await outbox()).toEqual([])
@@ -234,7 +234,7 @@ eachEngine((engine) => {
     await worker.stop()
   })
 
-  test('the relay goes on after a batch that was cut by its bytes', async () => {
+  test('the relay continues after a batch that reached the byte limit', async () => {
     await subscribe()
     await happen(20, { ...redemptionData(), long: 'x'.repeat(1024 * 1024) })
     const worker = newWorker(db)

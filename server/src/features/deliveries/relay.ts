@@ -5,13 +5,13 @@ import type { Dispatcher } from './dispatcher.ts'
 import { fanOut, MAX_DELIVERIES_PER_BATCH } from './fan-out.ts'
 import { relayBatch } from './outbox.store.ts'
 
-/** Events of one batch. */
+/** Maximum number of events in a batch. */
 const MAX_EVENTS_PER_BATCH = 500
 /** After a full batch, the relay waits until at most this many deliveries are buffered. */
 const ENOUGH_BUFFERED = 256
-/** Waiting never slows the relay below this rate, because other destinations wait behind. */
+/** Waiting never slows the relay below this rate, because other destinations may have capacity. */
 const MIN_DELIVERIES_PER_MS = 4
-/** A transaction may commit this much later than one with a later timestamp; the rest is found by the full scan. */
+/** A transaction may commit this much later than one with a later timestamp. The full scan finds even later ones. */
 const LATE_COMMIT_MS = 1_000
 const FULL_SCAN_EVERY_MS = 500
 
@@ -41,14 +41,14 @@ export class Relay {
   async run(): Promise<void> {
     const { clock, dispatcher } = this.#deps
     let [from, scannedAt, limit] = [0, clock.monotonic(), MAX_EVENTS_PER_BATCH]
-    // While nothing can be settled, nothing more is sent.
+    // While results cannot be settled, nothing more is sent.
     while (!this.#isStopped && !dispatcher.isStoreDown) {
       const { events, deliveries, leavesHealthyBacklog, hasMore } = await this.#relayBatch(from, limit)
       if (!hasMore) return
       const isReady = () =>
         dispatcher.bufferedCount <= ENOUGH_BUFFERED && !(leavesHealthyBacklog && dispatcher.mayHaveDue)
       await dispatcher.waitUntil(isReady, deliveries.length / MIN_DELIVERIES_PER_MS)
-      // Rows before the last event are gone, and scanning over them again would cost PostgreSQL more and more.
+      // Skips the deleted rows before the last event, which PostgreSQL would scan again in every batch.
       from = (events.at(-1)?.created_at ?? 0) - LATE_COMMIT_MS
       if (clock.monotonic() - scannedAt > FULL_SCAN_EVERY_MS) [from, scannedAt] = [0, clock.monotonic()]
       const perEvent = Math.max(1, deliveries.length / Math.max(1, events.length))

@@ -14,15 +14,15 @@ export interface RetentionBatch {
 }
 
 /**
- * True if the delivery `x` is old, also by the time it was settled, and can no longer be sent. A cancelled one is never sent.
- * The plus sign keeps the engines from searching by age where a few events are named.
+ * True if the delivery `x` was created and settled before the given time and can no longer be sent. A cancelled one is never
+ * sent. The plus sign keeps the engines from using the index by age when only a few events are given.
  */
 const isRemovable = (before: number) => sql<boolean>`
   +x.created_at < ${before} and coalesce(x.settled_at, 0) < ${before} and (x.status <> 'pending' or not exists (
     select 1 from destinations d
     where d.project_id = x.project_id and d.id = x.destination_id and d.deleted_at is null))`
 
-/** The events that have something to remove. Read before anything is locked, since usually there is nothing. */
+/** Lists events that have something to remove. Read before anything is locked, because usually there is nothing. */
 export async function listRemovable(
   reader: Reader,
   { projectId, eventIds, before }: RetentionBatch,
@@ -45,7 +45,7 @@ export async function listRemovable(
   return rows.map(({ id }) => id)
 }
 
-/** Deletes up to `limit` deliveries with their attempts; locked ones are left for the next run. Returns the number. */
+/** Deletes up to `limit` deliveries with their attempts, and returns the number. Locked ones wait for the next run. */
 export async function deleteSomeDeliveries(
   tx: Transaction,
   { projectId, eventIds, before }: RetentionBatch,
@@ -115,7 +115,7 @@ const KEYS = {
 
 export const TABLES = Object.keys(KEYS) as (keyof typeof KEYS)[]
 
-/** Deletes up to `limit` rows of a deleted project. Returns the number. */
+/** Deletes up to `limit` rows of a deleted project, and returns the number. */
 export async function deleteSomeOfProject(
   tx: Transaction,
   table: keyof typeof KEYS,

@@ -10,10 +10,10 @@ import {
   TABLES,
 } from './removal.store.ts'
 
-/** Small transactions, since SQLite has one writer. */
+/** Small transactions, because SQLite has one writer. */
 const ROWS_PER_BATCH = 500
 const EVENTS_PER_BATCH = 200
-/** One run ends after this many batches, and the next continues there, past the deliveries that must stay. */
+/** A run ends after this many batches. The next run continues there, past the deliveries that must stay. */
 const BATCHES_PER_RUN = 100
 
 const DAY_MS = 24 * 60 * 60_000
@@ -30,18 +30,18 @@ interface Deps {
 }
 
 export interface Retention {
-  /** Removes one batch of what is older than the retention period. */
+  /** Removes data that is older than the retention period, in a limited number of batches. */
   run(now: number): Promise<void>
 }
 
 /**
- * Removes old events, deliveries and publications, in small transactions. A pending or held delivery stays with its event,
- * however old it is: it can still be sent.
+ * Removes old events, deliveries and publications in small transactions. A pending or held delivery stays with its event at
+ * any age, because it can still be sent.
  */
 export function createRetention({ db, days, batchesPerRun = BATCHES_PER_RUN }: Deps): Retention {
   let next: Position | undefined
 
-  /** Where the next batch starts; undefined at the end. */
+  /** Position of the next batch; undefined at the end. */
   async function runBatches(before: number): Promise<Position | undefined> {
     let batches = 0
     for (const projectId of (await listProjectsWithEventsBefore(db, before)).sort()) {
@@ -74,7 +74,7 @@ async function removeBatch(db: Database, batch: RetentionBatch): Promise<void> {
   await db.transaction((tx) => deleteEventsAlone(tx, old))
 }
 
-/** Removes everything of a deleted project, in small transactions: there may be millions of rows. */
+/** Removes all data of a deleted project in small transactions, because there may be millions of rows. */
 export async function removeDeliveriesOfProject(db: Database, projectId: string): Promise<void> {
   for (const table of TABLES) {
     let deleted: number

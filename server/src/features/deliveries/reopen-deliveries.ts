@@ -5,12 +5,12 @@ import type { DeliveryHead } from './delivery-list.store.ts'
 import { LEASE_MS } from './delivery-queue.ts'
 import { lockDeliveries, updateDeliveries } from './delivery-record.store.ts'
 
-/** Rows that one transaction locks and changes: nobody waits long for the one writer of SQLite. */
-export const REOPENED_AT_ONCE = 500
+/** Rows that one transaction locks and changes, so that it does not block the single SQLite writer for long. */
+export const ROWS_PER_TRANSACTION = 500
 
 type Change = Partial<DeliveryRow>
 
-/** Restarts the schedule of a finished delivery. Its attempts stay counted, and the bytes are the same. */
+/** Restarts the schedule of a finished delivery. Its attempts stay counted, and its bytes stay the same. */
 const restartSchedule = (now: number): Change => ({
   status: 'pending',
   slot: 0,
@@ -20,12 +20,12 @@ const restartSchedule = (now: number): Change => ({
   settled_at: null,
 })
 
-/** Makes a delivery that waits for a retry due now. Its schedule stays as it is. */
+/** Makes a delivery that waits for a retry due now, without changing its schedule. */
 const madeDue = (now: number): Change => ({ next_attempt_at: now, claim_id: null })
 
 /**
- * True if the delivery is due or claimed: it is sent anyway, and taking the claim away would send it twice. A lease that
- * ends more than 20 s ahead was set before the clock was set back, and counts as over.
+ * True if the delivery is due or claimed. It is sent anyway, and removing the claim would send it twice. A lease that ends
+ * more than 20 s ahead was set before the clock was set back, and counts as expired.
  */
 export const isInProgress = (
   { status, claim_id, next_attempt_at: at }: Pick<DeliveryHead, 'status' | 'claim_id' | 'next_attempt_at'>,
@@ -42,7 +42,7 @@ interface Asked {
 interface Reopened {
   readonly before: readonly DeliveryHead[]
   readonly after: readonly DeliveryHead[]
-  /** Matching deliveries that are in progress and stay as they are. */
+  /** Matching deliveries that are in progress and stay unchanged. */
   readonly unchanged: readonly DeliveryHead[]
 }
 

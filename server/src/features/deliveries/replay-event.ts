@@ -6,36 +6,36 @@ import { requireProject } from '../projects/index.ts'
 import { type DeliveryHead, findDestinationStates } from './delivery-list.store.ts'
 import { listDeliveriesOfEvent } from './delivery-record.store.ts'
 import type { DestinationState } from './delivery-status.ts'
-import { REOPENED_AT_ONCE, reopenDeliveries } from './reopen-deliveries.ts'
+import { ROWS_PER_TRANSACTION, reopenDeliveries } from './reopen-deliveries.ts'
 import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
 
 export interface Replay {
   readonly projectId: string
   readonly eventId: string
-  /** One of those that it was written for; all where none is named. */
+  /** Only this destination; all destinations of the event if undefined. */
   readonly destination: string | undefined
   readonly actor: Actor
 }
 
 interface Outcome {
   readonly reopened: number
-  /** Of these, to destinations that are disabled: sent once those are enabled. */
+  /** Number of them to disabled destinations, sent when those are enabled. */
   readonly held: number
-  /** Due or being sent already. */
+  /** Number of deliveries that were already due or being sent. */
   readonly unchanged: number
 }
 
 /**
- * Sends an event again, delivered or not, to the destinations it was made for, with the same ids and bytes, so that receivers
- * recognise it. Deliveries that are already due or in flight stay as they are.
+ * Sends an event again to its destinations, whether or not it was delivered, with the same ids and bytes, so that receivers
+ * recognise it. Deliveries that are already due or in flight stay unchanged.
  */
 export async function replayEvent(deps: RecordDeps, replay: Replay): Promise<Outcome> {
   const rows = await deliveriesOf(deps, replay)
   const destinations = await liveDestinationsOf(deps, replay, rows)
   const ids = rows.filter((row) => destinations.has(row.destination_id)).map(({ id }) => id)
   const total = { reopened: 0, held: 0 }
-  for (let i = 0; i < ids.length; i += REOPENED_AT_ONCE) {
-    const some = await replaySome(deps, replay, { ids: ids.slice(i, i + REOPENED_AT_ONCE), destinations })
+  for (let i = 0; i < ids.length; i += ROWS_PER_TRANSACTION) {
+    const some = await replaySome(deps, replay, { ids: ids.slice(i, i + ROWS_PER_TRANSACTION), destinations })
     total.reopened += some.reopened
     total.held += some.held
   }
@@ -66,7 +66,7 @@ async function liveDestinationsOf(
 const notSentThere = (eventId: string, destination: string): Problem =>
   new Problem('not_found', {
     message: `The event ${eventId} has no delivery to ${JSON.stringify(destination.slice(0, 80))}.`,
-    details: `An event goes to those that existed when it was written. See: jeton delivery list --event ${eventId}`,
+    details: `An event is sent to the destinations that existed when it was written. See: jeton delivery list --event ${eventId}`,
     resource: { type: 'destination', id: destination.slice(0, 80) },
   })
 

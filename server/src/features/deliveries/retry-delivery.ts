@@ -22,7 +22,7 @@ export interface DeliveryRequest {
   readonly actor: Actor
 }
 
-/** Makes a delivery that is not delivered due now. While it is in progress, this changes nothing. */
+/** Makes an undelivered delivery due now. Changes nothing while it is in progress. */
 export const retryDelivery = (deps: RecordDeps, request: DeliveryRequest) =>
   deps.db.transaction((tx) => retryIn(deps, tx, request))
 
@@ -60,15 +60,15 @@ export function refuseDeleted(
   if (destination && destination.deleted_at === null) return
   const type = destination?.kind ?? 'webhook'
   throw new Problem('invalid_state', {
-    message: `The ${type} ${id} is deleted: nothing more is sent to it.`,
-    details: `Create a new one; it gets what happens from then on.`,
+    message: `The ${type} ${id} is deleted, so nothing is sent to it.`,
+    details: `Create a new one. It gets all later events.`,
     resource: { type, id },
   })
 }
 
 const isDelivered = ({ id, event_id, destination_id }: Named): Problem =>
   new Problem('invalid_state', {
-    message: `The delivery ${id} is delivered.`,
-    details: `To send it once more, replay its event: jeton event replay ${event_id} --destination ${destination_id}`,
+    message: `The delivery ${id} is already delivered.`,
+    details: `To send it again, replay its event: jeton event replay ${event_id} --destination ${destination_id}`,
     resource: { type: 'delivery', id },
   })

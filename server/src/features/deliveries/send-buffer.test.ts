@@ -5,7 +5,7 @@ const claimed = (destination: string, id: string, claimedAt = 0) =>
   ({ target: { id: destination }, delivery: { id }, claimedAt }) as ClaimedDelivery
 const idOf = (one: ClaimedDelivery | undefined) => one?.delivery.id
 
-test('each destination has a queue of its own, oldest first, and takes turns with the others', () => {
+test('each destination has its own queue, oldest first, and destinations take turns', () => {
   const buffer = new SendBuffer()
   for (const [destination, id] of [
     ['a', '1'],

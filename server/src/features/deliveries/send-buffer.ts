@@ -1,10 +1,10 @@
 import type { EventRow } from '../events/index.ts'
 import type { ClaimedRow, Target } from './delivery-queue.ts'
 
-/** A delivery that this process has claimed, with everything that sending requires. */
+/** A delivery that this process has claimed, with everything that is required to send it. */
 export interface ClaimedDelivery {
   readonly claimId: string
-  /** Monotonic time before the store was asked for the claim. */
+  /** Monotonic time before the claim was sent to the store. */
   readonly claimedAt: number
   readonly delivery: ClaimedRow
   readonly event: EventRow
@@ -13,7 +13,7 @@ export interface ClaimedDelivery {
 
 /** Deliveries that are claimed and not started: one FIFO queue per destination, served round robin. */
 export class SendBuffer {
-  /** In the order of their turns; no queue is empty. */
+  /** Ordered by turn. Contains no empty queue. */
   readonly #queues = new Map<string, ClaimedDelivery[]>()
   #size = 0
 
@@ -21,7 +21,7 @@ export class SendBuffer {
     return this.#size
   }
 
-  /** Ids of the destinations with buffered deliveries, the one whose turn is next first. */
+  /** Ids of the destinations with buffered deliveries, ordered by turn. */
   destinations(): string[] {
     return [...this.#queues.keys()]
   }

@@ -40,7 +40,7 @@ const outgoing = (
 const send = (destination: OutgoingDelivery['target'], change: Partial<OutgoingDelivery> = {}) =>
   sendDelivery({ sender, vault }, outgoing(destination, change))
 
-describe('what is sent', () => {
+describe('requests', () => {
   test('a request has the exact body, every promised header and no other', async () => {
     const { row, secret } = made({
       headers: { authorization: 'Bearer of-the-receiver', 'x-tenant': 'seven' },
@@ -79,7 +79,7 @@ describe('what is sent', () => {
     expect(second!['x-jeton-attempt']).toBe('2')
   })
 
-  test('a request carries one signature per valid secret, whichever way the clock goes', async () => {
+  test('a request carries one signature per valid secret, even if the clock goes back', async () => {
     const { row } = made({ previousUntil: NOW })
     for (const nowMs of [NOW - 1, NOW - 1, NOW, NOW + 9, NOW - 1, NOW]) await send(row, { nowMs })
     const counts = receiver.received.map(
@@ -115,7 +115,7 @@ describe('what is sent', () => {
       expect(headers['x-voucherify-signature']).toBe(voucherifySignature(secret, BODY))
   })
 
-  test('a test event is marked as a test', async () => {
+  test('a test event is identified as a test', async () => {
     await send(made().row, { kind: TEST_EVENT })
     expect(receiver.received[0]!.headers).toMatchObject({
       'x-jeton-event': 'webhook.test',
@@ -163,7 +163,7 @@ describe('responses', () => {
     }
     expect(await waits(429, '120')).toBe(120_000)
     expect(await waits(503, '7')).toBe(7_000)
-    // By the store's clock, not by that of this machine.
+    // Measured by the store's clock, not by the local one.
     const asked = await waits(503, new Date(NOW + 61_001).toUTCString())
     expect(asked).toBeGreaterThan(0)
     expect(asked).toBeLessThanOrEqual(61_001)
@@ -234,7 +234,7 @@ describe('decrypted secrets', () => {
     expect(opened).toBe(1)
     await deliver(second.row)
     expect(opened).toBe(2)
-    // The cache holds two: the third takes the place of the first.
+    // The cache holds two entries: the third evicts the first.
     for (const { row } of [made(), second, first]) await deliver(row)
     expect(opened).toBe(4)
     await deliver(second.row)

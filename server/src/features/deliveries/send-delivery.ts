@@ -13,16 +13,16 @@ import type { Target } from './delivery-queue.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { standardSignature, voucherifySignature } from './signature.ts'
 
-/** One attempt, with everything that it needs. */
+/** One attempt, with everything that is required to send it. */
 export interface OutgoingDelivery {
   readonly deliveryId: string
   readonly kind: StoredKind
   /** 1 for the first. */
   readonly attempt: number
-  /** Exactly what is signed and sent. */
+  /** Exact bytes that are signed and sent. */
   readonly body: Buffer
   readonly target: Target
-  /** The store's time: what the signature says, and what decides whether the secret before the present one still signs. */
+  /** Store time: used as the timestamp of the signature, and to decide whether the previous secret still signs. */
   readonly nowMs: number
   readonly signal?: AbortSignal | undefined
 }
@@ -31,13 +31,13 @@ export interface SendResult {
   readonly durationMs: number
   /** HTTP status; null without a response. */
   readonly status: number | null
-  /** First 16 KB. */
+  /** The first 16 KB. */
   readonly responseBody: string | null
-  /** In words; null on success. */
+  /** Explanation; null on success. */
   readonly error: string | null
-  /** `gone` (410) asks for no more of anything; `refused` by the guard is never tried again; `unsent` is our own fault. */
+  /** `gone`: 410, the receiver wants no more events. `refused`: blocked by the guard, not retried. `unsent`: our own error. */
   readonly outcome: 'delivered' | 'failed' | 'gone' | 'refused' | 'unsent'
-  /** How long the receiver asks to wait (429 and 503 only). */
+  /** Delay that the receiver requested (429 and 503 only). */
   readonly retryAfterMs: number | null
 }
 
@@ -48,7 +48,7 @@ interface SendDeps {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Makes one attempt. A secret that cannot be decrypted is a recorded outcome as well; only a bug of ours throws. */
+/** Makes one attempt. A secret that cannot be decrypted is recorded as an outcome; only a bug throws. */
 export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDelivery): Promise<SendResult> {
   const { target, body, signal } = send
   const opened = openedFor(vault, send)
@@ -61,7 +61,7 @@ export async function sendDelivery({ sender, vault }: SendDeps, send: OutgoingDe
 
 interface Opened {
   readonly secrets: string[]
-  /** Of a distribution. */
+  /** Additional headers of a distribution. */
   readonly extra: Headers
 }
 
@@ -89,7 +89,7 @@ const notSent = ({ message }: Problem): SendResult => ({
 const versionOf = (kind: StoredKind): string =>
   EVENT_KINDS[kind === TEST_EVENT ? REWARD_REDEMPTION_COMPLETED : kind].version
 
-/** Makes new signatures for every attempt, because receivers refuse an old timestamp. */
+/** Signs every attempt again, because receivers refuse old timestamps. */
 export function ownHeaders(
   send: Pick<OutgoingDelivery, 'deliveryId' | 'kind' | 'attempt' | 'nowMs'>,
   secrets: readonly string[],
@@ -110,12 +110,12 @@ export function ownHeaders(
 }
 
 const GONE = 410
-const MAY_ASK_TO_WAIT = new Set([429, 503])
+const RETRY_AFTER_STATUSES = new Set([429, 503])
 
 function resultOf(answer: SendOutcome, send: OutgoingDelivery, extra: Headers): SendResult {
   const { status, durationMs } = answer
   const outcome = outcomeOf(answer)
-  const waits = status !== null && MAY_ASK_TO_WAIT.has(status)
+  const waits = status !== null && RETRY_AFTER_STATUSES.has(status)
   return {
     durationMs,
     status,
@@ -126,24 +126,24 @@ function resultOf(answer: SendOutcome, send: OutgoingDelivery, extra: Headers): 
   }
 }
 
-/** Success is any 2xx, read to its end (or to where reading stops). */
+/** Any 2xx is a success if the response was read to its end or to the size limit. */
 function outcomeOf({ status, error, isBlocked }: SendOutcome): SendResult['outcome'] {
   if (isBlocked) return 'refused'
   if (status === GONE) return 'gone'
   return error === null && status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed'
 }
 
-/** Masking shorter values would hide text that is no secret. */
+/** Masking shorter values would hide text that is not secret. */
 const SECRET_MIN_LENGTH = 8
 
-/** Masks secrets in the response of a receiver that repeats its request, as many do while they are being set up. */
+/** Masks secrets in the response, because receivers that are being set up often echo the request. */
 function withoutSecrets(text: string, extra: Headers): string {
   let clean = withoutCredentials(text)
   for (const form of Object.values(extra).flatMap(formsOf)) clean = clean.replaceAll(form, '•••')
   return clean
 }
 
-/** The value, what follows its scheme (`Bearer …`), and both as JSON may spell them; the longest first. */
+/** The value, the part after its scheme (`Bearer …`), and both with JSON escapes; longest first. */
 const formsOf = (value: string): string[] =>
   [value, ...value.split(' ')]
     .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), part.replaceAll('/', '\\/')])

@@ -21,15 +21,15 @@ export interface TestRequest {
   readonly kind: DestinationKind
   readonly id: string
   readonly actor: Actor
-  /** How long the answer may wait for the attempt. */
+  /** Maximum time to wait for the attempt. */
   readonly waitMs: number
-  /** Ends that wait early. */
+  /** Ends the wait early. */
   readonly signal: AbortSignal
 }
 
 /**
- * Sends an event that nobody can take for a real one, to one destination alone; the rest is as for any delivery. Answers
- * with the attempt, or null where none was made in time.
+ * Sends a test event to one destination. It cannot be mistaken for a real event but is delivered like one. Returns the
+ * attempt, or null if none was made in time.
  */
 export async function sendTest(deps: RecordDeps & { readonly clock: Clock }, request: TestRequest) {
   const { projectId, waitMs, signal } = request
@@ -54,7 +54,7 @@ async function sendTestIn(
   if (destination.active !== 1) throw isDisabled(destination)
   const now = await tx.now()
   const event = testEvent({ id: newEventId(deps.random, now), destination, requestId: actor.requestId, now })
-  // A distribution's own name for events is left out: a test is called a test.
+  // Ignores the custom event name of a distribution, so that a test is identified as a test.
   const { delivery } = makeDelivery({ event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)
   await insertDelivery(tx, delivery)
@@ -77,7 +77,7 @@ interface TestEventParts {
   readonly now: number
 }
 
-/** It waits for no fan-out: it goes where it was asked for, whatever others subscribe to. */
+/** Not added to the outbox: it goes to the requested destination only. */
 const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRow => ({
   project_id: destination.project_id,
   id,
@@ -89,17 +89,17 @@ const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRo
   channel: 'INTERNAL',
   key_name: null,
   key_app_id: null,
-  data: JSON.stringify({ object: 'test', message: 'A test, sent by an operator. Nothing has happened.' }),
+  data: JSON.stringify({ object: 'test', message: 'Test event, sent by an operator.' }),
   occurred_at: now,
   created_at: now,
 })
 
-/** Its fields follow no specification; receivers are told the one that all others follow. */
+/** A test event has no schema of its own. It carries the version of all other events. */
 const TEST_VERSION = '2024-01-01'
 
 const isDisabled = ({ id, kind, disabled_reason }: DestinationRow): Problem =>
   new Problem('invalid_state', {
-    message: `The ${kind} ${id} is disabled (${disabled_reason ?? 'no reason is on record'}), so a test would be held.`,
+    message: `The ${kind} ${id} is disabled (${disabled_reason ?? 'no reason recorded'}), so a test would be held.`,
     details: `Enable it first: jeton ${kind} enable ${id}`,
     resource: { type: kind, id },
   })

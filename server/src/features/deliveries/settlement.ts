@@ -4,23 +4,23 @@ import type { ClaimedRow, DestinationId, Release, Settlement, Target } from './d
 import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
 
-/** A destination that has only failed for so long is disabled. */
+/** A destination that only failed for this time is disabled. */
 const MAX_FAILING_MS = 5 * 24 * 60 * 60_000
-/** A delivery that could not be signed is tried again after this time: an operator has to set a key first. */
+/** Delay after a delivery could not be signed, because an operator must set a key first. */
 const UNSIGNED_DELAY_MS = 60 * 60_000
 
 /** An attempt that has ended and is not stored yet. */
 export interface AttemptResult {
   readonly settlement: Settlement
   readonly target: Target
-  /** Null where the attempt says nothing about the receiver. */
+  /** Null if the attempt says nothing about the receiver. */
   readonly succeeded: boolean | null
   readonly durationMs: number
-  /** Why the destination must be disabled; null where it need not be. */
+  /** Reason to disable the destination, or null. */
   readonly disable: string | null
 }
 
-/** Gives a claim back without an attempt. A delivery that was never tried keeps its position in the queue. */
+/** Releases a claim without an attempt. A delivery that was never tried keeps its position in the queue. */
 export const toRelease = ({ delivery, event, claimId }: ClaimedDelivery, now: number): Release => ({
   project_id: delivery.project_id,
   id: delivery.id,
@@ -84,7 +84,7 @@ function stateAfter(
   }
 }
 
-/** The receiver is not at fault: the attempt is recorded and the retry schedule stays untouched. */
+/** Records the attempt without using up a retry, because the receiver is not at fault. */
 const postponeUnsigned = ({ slot, first_attempt_at }: ClaimedRow, now: number): NextState => ({
   status: 'pending',
   slot,
@@ -92,7 +92,7 @@ const postponeUnsigned = ({ slot, first_attempt_at }: ClaimedRow, now: number): 
   next_attempt_at: now + UNSIGNED_DELAY_MS,
 })
 
-/** PostgreSQL cannot store a NUL or half a surrogate pair as text. */
+/** Removes NUL and lone surrogates, which PostgreSQL cannot store as text. */
 const sanitizeText = (text: string | null): string | null =>
   text ? text.toWellFormed().replaceAll('\0', '\ufffd') : text
 
@@ -103,7 +103,7 @@ function reasonToDisable({ failing_since }: Target, { outcome }: SendResult, now
   return `every attempt has failed since ${new Date(failing_since).toISOString()}`
 }
 
-/** The destinations whose attempts all failed, and those with a success, whatever was known of them at the claim. */
+/** Destinations whose attempts all failed, and those with a success, regardless of their state at the claim. */
 export function destinationHealth(results: readonly AttemptResult[]): {
   failing: DestinationId[]
   recovered: DestinationId[]

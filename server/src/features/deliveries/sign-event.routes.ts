@@ -13,11 +13,11 @@ const fields = {
     Type.String({
       pattern: `^${WEBHOOK_SECRET_PREFIX}[A-Za-z0-9+/]{30,90}={0,2}$`,
       'x-says': `must be a secret of Standard Webhooks: ${WEBHOOK_SECRET_PREFIX} and base64`,
-      description: 'Instead of a destination: a secret that signs, for a project that has none yet.',
+      description: 'Secret to sign with instead of a destination, for a project that has none yet.',
     }),
   ),
   target_url: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'With `secret`: the target URL in the envelope.' }),
+    Type.String({ maxLength: 2000, description: 'Target URL in the payload. Only with `secret`.' }),
   ),
 }
 
@@ -26,7 +26,7 @@ const Body = strict(fields, {
     { required: ['destination'], maxProperties: 1 },
     { required: ['secret'], not: { required: ['destination'] } },
   ],
-  'x-says': 'must name either destination or secret, and target_url only with secret',
+  'x-says': 'must contain either destination or secret, and target_url only with secret',
 })
 
 type Fields = { destination?: string; secret?: string; target_url?: string }
@@ -36,7 +36,7 @@ const signerIn = ({ destination, secret, target_url }: Fields): SigningRequest['
 
 /**
  * Only reads, although it is a POST: nothing is sent, stored, changed or audited. It takes a body instead of a query,
- * since a secret may be in it.
+ * because the body may contain a secret.
  */
 export function signEventRoutes(app: App, deps: { readonly db: Database; readonly vault: Vault }): void {
   app.post(
@@ -46,15 +46,15 @@ export function signEventRoutes(app: App, deps: { readonly db: Database; readonl
       schema: {
         tags: ['events'],
         operationId: 'event.sign',
-        summary: 'The headers and bytes of an event as it would be sent now; nothing is sent',
+        summary: 'Sign an event without sending it',
         description:
-          'Where there is a delivery of the event to the destination, these are its id and its bytes. Headers that a distribution adds are left out.',
+          'Returns the headers and the body as they would be sent now. If a delivery of the event to the destination exists, its id and bytes are used. Custom headers of a distribution are omitted.',
         params: Type.Object({ project_id: IdParam, event_id: IdParam }),
         body: Body,
         response: {
           200: Type.Object({
             headers: Type.Record(Type.String(), Type.String()),
-            body: Type.String({ description: 'Exactly what is signed.' }),
+            body: Type.String({ description: 'Exact text that is signed.' }),
           }),
         },
       },

@@ -28,14 +28,14 @@ export interface SigningRequest {
 
 export interface SignedEvent {
   readonly headers: Readonly<Record<string, string>>
-  /** Exactly what is signed. */
+  /** Exact text that is signed. */
   readonly body: string
 }
 
 /**
- * An event as it would be sent now, without sending it: for receivers that Jeton cannot reach, such as one on a
- * developer's machine. It is checked there with the very secret of the real one, which stays here. Headers that a
- * distribution adds are left out: their values are not shown to anyone.
+ * Signs an event as it would be sent now, without sending it: for receivers that Jeton cannot reach, such as one on a
+ * developer's machine. They verify it with the real secret, which does not leave Jeton. Custom headers of a distribution
+ * are omitted, because their values are never shown.
  */
 export async function signEvent(
   deps: Deps,
@@ -73,7 +73,7 @@ async function requireDestination(db: Database, projectId: string, id: string): 
   return found
 }
 
-/** The real one, where there is one: the same id and the same bytes arrive here as there. */
+/** Finds the real delivery, so that the same id and bytes are used. */
 async function deliveryTo(
   db: Database,
   event: EventRow,
@@ -89,27 +89,27 @@ type PreviewTarget = Pick<
   'id' | 'kind' | 'campaign_id' | 'event_name' | 'events' | 'target_url'
 >
 
-/** For a destination that was made after the event; for an event that is not fanned out yet, what it will get. */
+/** For a destination that was created after the event, or for an event that is still in the outbox. */
 function previewDelivery(event: EventRow, destination: PreviewTarget): DeliveryRow {
   requireMatching(event, destination)
   const fields = destination.kind === 'distribution' ? fieldsOf(event.data) : undefined
   return makeDelivery({ event, destination, fields, now: event.created_at }).delivery
 }
 
-/** A receiver must not be tried with what the real one never gets. */
+/** Refuses events that the destination would never get, because a test with them would be misleading. */
 function requireMatching(event: EventRow, destination: PreviewTarget): void {
   const wrongKind = event.kind === TEST_EVENT || !eventsOf(destination).includes(event.kind as EventKind)
   const wrongCampaign = destination.kind === 'distribution' && destination.campaign_id !== event.campaign_id
   if (!wrongKind && !wrongCampaign) return
   const why = wrongKind ? `it does not get ${event.kind}` : 'it is for another campaign'
   throw new Problem('invalid_state', {
-    message: `The event ${event.id} does not go to ${destination.id}: ${why}.`,
-    details: `Name a destination that gets it. Its deliveries: jeton delivery list --event ${event.id}`,
+    message: `The event ${event.id} is not sent to ${destination.id}: ${why}.`,
+    details: `Use a destination that gets it. Its deliveries: jeton delivery list --event ${event.id}`,
     resource: { type: destination.kind, id: destination.id },
   })
 }
 
-/** A webhook that is in no store: what a project without one would have. */
+/** A webhook that is not stored, for a project without one. */
 const placeholderWebhook = (event: EventRow, targetUrl: string): PreviewTarget => ({
   id: newId(deterministicBytes(event.project_id), ID_PREFIX.webhook),
   kind: 'webhook',

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { standardSignature, voucherifySignature } from './signature.ts'
 
-test("the platform's signature is lowercase hex over the exact body", () => {
+test('the Voucherify signature is lowercase hex over the exact body', () => {
   expect(voucherifySignature('secretKey', '{"a":1}')).toBe(
     'a17d2ac229d1ebbb5f10e839c7985c4818e5986eab297f7e5979196d4d7d3ed2',
   )
 })
 
-/** The example of the specification of Standard Webhooks. */
+/** Example from the Standard Webhooks specification. */
 test('the standard signature is base64 over id, time and body, with the decoded secret', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const signed = {

@@ -35,7 +35,7 @@ test('a wait reads one row by its key, at most five times per second', async () 
   expect(reads).toBeLessThanOrEqual(75)
 })
 
-test('a wait ends at once when the delivery is removed', async () => {
+test('a wait ends immediately if the delivery is removed', async () => {
   const clock = new TestClock()
   const wait = { projectId: 'p', deliveryId: 'none', waitMs: 15_000, signal: new AbortController().signal }
   const waiting = waitForAttempt({ db: explained.reader, clock }, wait)

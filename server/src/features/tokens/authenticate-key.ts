@@ -17,7 +17,7 @@ export interface AuthenticationDeps {
   readonly lastUsed: LastUsedTracker
 }
 
-/** One answer for missing, unknown, wrong and deleted; only the step on record differs. */
+/** Same response for missing, unknown, wrong and deleted. Only the recorded step differs. */
 export const notAccepted = (step: string, key?: CachedKey): Problem =>
   new Problem('unauthorized', {
     message: 'The API key was not accepted.',
@@ -28,7 +28,7 @@ export const notAccepted = (step: string, key?: CachedKey): Problem =>
 const blocked = (key: CachedKey): Problem =>
   new Problem('api_key_blocked', {
     message: 'This API key is blocked.',
-    details: 'Its tokens are dead and stay so. An operator can unblock it.',
+    details: 'Its tokens no longer work. An operator can unblock the key to issue new ones.',
     refusal: { step: 'key_blocked', keyId: key.row.id, projectId: key.row.project_id },
   })
 
@@ -38,8 +38,8 @@ export const addressRefused = (
   step = 'address_not_allowed',
 ): Problem =>
   new Problem('ip_not_allowed', {
-    message: `This key may not be used from ${address ?? 'an unknown address'}.`,
-    details: 'If that is your proxy and not you, an operator must add it to JETON_TRUSTED_PROXIES.',
+    message: `This key is not allowed from ${address ?? 'an unknown address'}.`,
+    details: 'If this is the address of your proxy, an operator must add it to JETON_TRUSTED_PROXIES.',
     refusal: { step, keyId: key.row.id, projectId: key.row.project_id },
   })
 
@@ -51,7 +51,7 @@ interface Attempt {
   readonly address: string | null
 }
 
-/** Why the pair is refused, in the order in which the reasons are checked; undefined where it is accepted. */
+/** Returns why the pair is refused, in the order of the checks; undefined if it is accepted. */
 function refusalFor(key: CachedKey | undefined, { digest, now, address }: Attempt): Problem | undefined {
   if (!key) return notAccepted('app_id_unknown')
   if (key.row.state === 'deleted') return notAccepted('key_deleted', key)
@@ -69,7 +69,7 @@ const attemptOf = (cache: TokenCache, { appToken }: Pair, caller: ClientAddress)
   address: caller.plain,
 })
 
-/** The key that a pair proves, if the cache accepts it. */
+/** Returns the key of a pair if the cache accepts it. */
 export function tryAuthenticateKey(
   { tokenCache }: AuthenticationDeps,
   pair: Pair,
@@ -79,7 +79,7 @@ export function tryAuthenticateKey(
   return key && !refusalFor(key, attemptOf(tokenCache, pair, caller)) ? key : undefined
 }
 
-/** The key that a pair proves. Only the database refuses, so a new key, secret or whitelist works at once everywhere. */
+/** Returns the key of a pair. Only the database refuses, so a new key, secret or allowlist works everywhere immediately. */
 export async function authenticateKey(
   deps: AuthenticationDeps,
   pair: Pair,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../platform/database/index.ts'
 import { BatchLoader } from './batch-loader.ts'
 
-/** A store whose answers wait until the test lets them go. */
+/** A store whose responses wait until the test releases them. */
 function slowStore() {
   const asked: string[][] = []
   const answers: { resolve(values: string[]): void; reject(error: Error): void }[] = []
@@ -22,8 +22,8 @@ function slowStore() {
   return { asked, reads, answer, fail, get: (name: string) => reads.load(name, name) }
 }
 
-describe('reads that come together', () => {
-  test('go to the store as one query, while at most one is under way', async () => {
+describe('concurrent reads', () => {
+  test('go to the store as one query, with at most one query in flight', async () => {
     const { asked, answer, get } = slowStore()
     const all = ['a', 'b', 'c', 'd'].map(get)
     expect(asked).toEqual([['a']])
@@ -33,7 +33,7 @@ describe('reads that come together', () => {
     expect(await Promise.all(all)).toEqual(['a 1', 'b 2', 'c 2', 'd 2'])
   })
 
-  test('of the same name are one', async () => {
+  test('of the same name are read once', async () => {
     const { asked, answer, get } = slowStore()
     const all = ['x', 'a', 'a', 'a'].map(get)
     await answer('1')
@@ -42,7 +42,7 @@ describe('reads that come together', () => {
     expect(await Promise.all(all)).toEqual(['x 1', 'a 2', 'a 2', 'a 2'])
   })
 
-  test('never share an answer that was asked for before they came: it may be older than what they must see', async () => {
+  test('never share the result of a query that was sent before they arrived', async () => {
     const { asked, answer, get } = slowStore()
     const first = get('a')
     const second = get('a')
@@ -52,7 +52,7 @@ describe('reads that come together', () => {
     expect(await Promise.all([first, second])).toEqual(['a old', 'a new'])
   })
 
-  test('fail together, and what comes after is read again', async () => {
+  test('fail together, and later reads query again', async () => {
     const { fail, answer, get } = slowStore()
     const first = get('a')
     const failing = expect(first).rejects.toThrow('cut')
@@ -63,7 +63,7 @@ describe('reads that come together', () => {
     expect(await second).toBe('a back')
   })
 
-  test('are at most 200 a query', async () => {
+  test('are limited to 200 per query', async () => {
     const { asked, answer, get } = slowStore()
     const all = Array.from({ length: 501 }, (_, i) => get(`n${i}`))
     for (let i = 0; i < 4; i++) await answer('ok')
@@ -71,11 +71,11 @@ describe('reads that come together', () => {
     expect(asked.map((names) => names.length)).toEqual([1, 200, 200, 100])
   })
 
-  test('beyond ten thousand waiting are told to come back, and those that wait are served', async () => {
+  test('beyond 10,000 waiting ones are rejected, and the waiting ones are served', async () => {
     const { get, answer } = slowStore()
     const waiting = Array.from({ length: 10_001 }, (_, i) => get(`n${i}`))
     await expect(get('one too many')).rejects.toThrow(StoreUnavailable)
-    // One that is waited for already costs nothing.
+    // Joining a read that already waits costs nothing.
     const shared = get('n5000')
     for (let i = 0; i < 51; i++) await answer('ok')
     expect(await Promise.all(waiting)).toHaveLength(10_001)

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../platform/database/index.ts'
 
-/** Beyond this many, callers get 503: a flood of made-up tokens must not fill the memory. */
+/** Above this number callers get 503, so that a flood of invented tokens cannot exhaust memory. */
 const MAX_WAITING = 10_000
 const MAX_BATCH = 200
 
@@ -28,7 +28,7 @@ export class BatchLoader<Name, Value> {
     const waiting = this.#waiting.get(id)
     if (waiting) return waiting.promise
     if (this.#waiting.size >= MAX_WAITING)
-      return Promise.reject(new StoreUnavailable('Too many look-ups are waiting for the store.'))
+      return Promise.reject(new StoreUnavailable('Too many lookups are waiting for the store.'))
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#waiting.set(id, { name, promise, resolve, reject })
     if (!this.#isReading) void this.#drain()

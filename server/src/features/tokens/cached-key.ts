@@ -3,25 +3,25 @@ import { addressMatcher } from '../../platform/addresses.ts'
 import { type ApiKeyRow, permissionsOf, whitelistOf } from '../api-keys/index.ts'
 import type { KeysVersion } from './issue-batch.ts'
 
-/** A key in the cache: parsed once, used often. */
+/** A parsed key in the cache. */
 export interface CachedKey {
   readonly row: ApiKeyRow
   readonly permissions: readonly Scope[]
-  /** Whether the key may be used from this address; an unknown one (null) only if the whitelist is empty. */
+  /** Whether the key may be used from this address. An unknown address (null) is allowed only if the allowlist is empty. */
   readonly allowsIp: (address: string | null) => boolean
-  /** Requested scope to granted scope: clients send the same ones again and again. */
+  /** Granted scope by requested scope, because clients repeat the same requests. */
   readonly grants: Map<string, string>
-  /** What tokens of a scope may do with the key now; under undefined, what the key itself may do. */
+  /** Effective rights by token scope; for undefined, the rights of the key itself. */
   readonly rights: Map<string | undefined, Rights>
-  /** When it was read, on the monotonic clock. */
+  /** Monotonic time at which the row was read. */
   readonly readAt: number
   keysVersion: KeysVersion | undefined
 }
 
-/** The part of a token's scope that its key is permitted at present. */
+/** The part of a token's scope that its key currently permits. */
 export interface Rights {
   readonly scopes: readonly string[]
-  /** The same, separated by spaces. */
+  /** `scopes`, separated by spaces. */
   readonly text: string
 }
 

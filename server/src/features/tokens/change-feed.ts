@@ -4,7 +4,7 @@ import { listKeysChangedSince, listVersionsChangedSince } from '../api-keys/inde
 import { latestIssueTime, listTokensRevokedSince } from './token.store.ts'
 import type { TokenCache } from './token-cache.ts'
 
-/** A transaction that began earlier may commit later: each poll reads this far back again, where a cursor would skip it. */
+/** Each poll reads this far back, because a transaction that started earlier may commit later. A cursor would skip it. */
 const OVERLAP_MS = 60_000
 
 interface Deps {
@@ -22,7 +22,7 @@ export class ChangeFeed {
     this.#deps = deps
   }
 
-  /** A caller that comes during a poll waits for the next one, which starts after the call. */
+  /** A call during a poll waits for the next poll, which starts after the call. */
   async pollChanges(): Promise<void> {
     if (this.#polling) await this.#polling.catch(() => undefined)
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined))

@@ -14,26 +14,22 @@ const NOTHING = { kind: 'nothing' }
 
 describe('a key pair', () => {
   test.each([
-    ['in the headers of the platform', PAIR, {}],
+    ['in the headers of Voucherify', PAIR, {}],
     ['in Basic', basic('id:secret'), {}],
     [
-      'in Basic, the scheme in other letters',
+      'in Basic, with the scheme in mixed case',
       { authorization: `bAsIc ${Buffer.from('id:secret').toString('base64')}` },
       {},
     ],
-    ['in Basic, percent-encoded as RFC 6749 §2.3.1 says', basic('i%64:secre%74'), {}],
+    ['in Basic, percent-encoded by RFC 6749 §2.3.1', basic('i%64:secre%74'), {}],
     ['in the form', {}, formPair],
-    ['in headers and Basic, the same', { ...PAIR, ...basic('id:secret') }, {}],
-    ['in Basic and form, the same', basic('id:secret'), formPair],
-    ['in all three, the same', { ...PAIR, ...basic('id:secret') }, formPair],
-    ['in Basic, its id again in the form', basic('id:secret'), { client_id: 'id' }],
+    ['in headers and Basic, with equal values', { ...PAIR, ...basic('id:secret') }, {}],
+    ['in Basic and form, with equal values', basic('id:secret'), formPair],
+    ['in all three, with equal values', { ...PAIR, ...basic('id:secret') }, formPair],
+    ['in Basic, with its id repeated in the form', basic('id:secret'), { client_id: 'id' }],
     ['half in a header, half in the form', { 'x-app-id': 'id' }, { client_secret: 'secret' }],
-    ['in headers, beside form fields without a value', PAIR, { client_id: '', client_secret: '' }],
-    [
-      'in Basic, beside form fields without a value',
-      basic('id:secret'),
-      { client_id: '', client_secret: '' },
-    ],
+    ['in headers, with empty form fields', PAIR, { client_id: '', client_secret: '' }],
+    ['in Basic, with empty form fields', basic('id:secret'), { client_id: '', client_secret: '' }],
   ] as const)('%s is taken', (_, headers, form) => {
     expect(presented(headers, form)).toEqual(PROVED)
   })
@@ -49,34 +45,31 @@ describe('a key pair', () => {
     ['headers and Basic that is no base64', { ...PAIR, authorization: 'Basic !!!' }, {}],
     ['half a pair and an Authorization of another scheme', { 'x-app-id': 'id', authorization: 'x' }, {}],
     ['a form and an Authorization of another scheme', { authorization: 'Negotiate abc' }, formPair],
-  ] as const)(
-    'that differs between %s is refused, since nobody could say which was meant',
-    (_, headers, form) => {
-      expect(() => presented(headers, form)).toThrow(
-        expect.objectContaining({ key: 'conflicting_credentials', status: 400 }),
-      )
-    },
-  )
+  ] as const)('that differs between %s is refused as ambiguous', (_, headers, form) => {
+    expect(() => presented(headers, form)).toThrow(
+      expect.objectContaining({ key: 'conflicting_credentials', status: 400 }),
+    )
+  })
 
-  test('keeps colons, plus signs and percent signs of a secret that was not encoded', () => {
+  test('keeps colons, plus signs and percent signs of an unencoded secret', () => {
     expect(presented(basic('id:a:b%'))).toEqual({ kind: 'pair', appId: 'id', appToken: 'a:b%' })
   })
 
   test.each([
     ['no credential', {}, {}],
-    ['an id alone', { 'x-app-id': 'id' }, {}],
+    ['only an id', { 'x-app-id': 'id' }, {}],
     ['a secret alone', {}, { client_secret: 'secret' }],
     ['empty headers', { 'x-app-id': '', 'x-app-token': '' }, {}],
-    ['a scheme that nobody knows', { authorization: 'Digest abc' }, {}],
-    ['a scheme without anything', { authorization: 'Basic' }, {}],
+    ['an unknown scheme', { authorization: 'Digest abc' }, {}],
+    ['a scheme without a value', { authorization: 'Basic' }, {}],
     ['Basic without a colon', basic('id'), {}],
-  ] as const)('is not there: %s', (_, headers, form) => {
+  ] as const)('is missing: %s', (_, headers, form) => {
     expect(presented(headers, form)).toEqual(NOTHING)
   })
 })
 
 describe('a bearer token', () => {
-  test('is taken from its header, whatever the letters of the scheme', () => {
+  test('is read from its header, with the scheme in any case', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
       expect(presented({ authorization: `${scheme} jtn_x` })).toEqual({
         kind: 'bearer',
@@ -95,7 +88,7 @@ describe('a bearer token', () => {
     )
   })
 
-  test('in the form is none: it is the token that is asked about', () => {
+  test('in the form is not a credential, but the token to introspect', () => {
     expect(presented({}, { access_token: 'jtn_x' })).toEqual(NOTHING)
   })
 })

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Problem } from '../../contract/problem.ts'
 import type { Form } from '../../platform/http/index.ts'
 
-/** What a caller presents: nothing, a key pair, or a bearer token. */
+/** Credential of a request: none, a key pair, or a bearer token. */
 export type Presented =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'pair'; readonly appId: string; readonly appToken: string }
@@ -24,7 +24,7 @@ function header(headers: IncomingHttpHeaders, name: string): string | undefined 
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** RFC 6749 §2.3.1: both halves are form-encoded before they go into Basic. Several clients forget that; plain works too. */
+/** RFC 6749 §2.3.1 form-encodes both halves before Basic. Several clients do not, so plain values are accepted too. */
 function decodeHalf(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -40,7 +40,7 @@ function basicPair(value: string): Pair {
   return { appId: decodeHalf(text.slice(0, colon)), appToken: decodeHalf(text.slice(colon + 1)) }
 }
 
-/** Halves that both name must be the same. */
+/** Combines two pairs. A half that both contain must be equal. */
 function merge(a: Pair, b: Pair): Pair {
   if (!isNamed(b)) return a
   const differ = (x: string | undefined, y: string | undefined) =>
@@ -50,15 +50,15 @@ function merge(a: Pair, b: Pair): Pair {
 }
 
 /**
- * The one credential of a request. A pair presented twice is accepted when identical, since several public clients send
- * both; anything that differs is refused, since nobody could say which one was meant.
+ * Reads the credential of a request. A pair that is sent twice must be identical, because several public clients send it
+ * twice. Different credentials are refused as ambiguous.
  */
 export function presentedCredential(
   { headers }: { readonly headers: IncomingHttpHeaders },
   form?: Form,
 ): Presented {
   const inHeaders: Pair = { appId: header(headers, 'x-app-id'), appToken: header(headers, 'x-app-token') }
-  // RFC 6749 §3.2: a parameter without a value counts as not sent.
+  // RFC 6749 §3.2: a parameter without a value counts as omitted.
   const inForm: Pair = {
     appId: form?.get('client_id') || undefined,
     appToken: form?.get('client_secret') || undefined,
@@ -71,7 +71,7 @@ export function presentedCredential(
     return { kind: 'bearer', accessToken: value }
   }
   if (scheme.toLowerCase() === 'basic') return asPair(merge(basicPair(value), merge(inHeaders, inForm)))
-  // Whatever it was meant to prove, it is another credential than the pair.
+  // An unreadable Authorization header is a second credential beside the pair.
   if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
   return { kind: 'nothing' }
 }

@@ -12,20 +12,20 @@ async function started(storeNow = START) {
   return { machine, clock }
 }
 
-describe("the store's time", () => {
-  test("is what the store said, not what this machine's clock says", async () => {
+describe('the database time', () => {
+  test('comes from the database, not from the local clock', async () => {
     const { clock } = await started(START - 3_600_000)
     expect(clock.now()).toBe(START - 3_600_000)
   })
 
-  test('goes on between looks by the monotonic clock, and a jump of the wall clock does not move it', async () => {
+  test('advances between polls by the monotonic clock, and ignores jumps of the wall clock', async () => {
     const { machine, clock } = await started()
     await machine.advance(1_500)
     machine.setNow(0)
     expect(clock.now()).toBe(START + 1_500)
   })
 
-  test('follows the store forward at once, and never back', async () => {
+  test('follows the database forward immediately, and never goes back', async () => {
     const { machine, clock } = await started()
     clock.advanceTo(START + 10_000)
     expect(clock.now()).toBe(START + 10_000)
@@ -34,7 +34,7 @@ describe("the store's time", () => {
     expect(clock.now()).toBe(START + 10_250)
   })
 
-  test('has whole milliseconds, since the store takes nothing else', () => {
+  test('is in whole milliseconds', () => {
     let monotonic = 0.3
     const clock = new DatabaseClock({
       now: () => START,
@@ -49,7 +49,7 @@ describe("the store's time", () => {
     expect(clock.now()).toBe(START + 37)
   })
 
-  test('whatever the clocks do: never goes back, never behind the store, never ahead of all that was said and has passed', () => {
+  test('never goes back, is never behind the database, and is never ahead of its reports plus the time since', () => {
     const moves = fc.array(
       fc.record({ passes: fc.nat(5_000), jump: fc.option(fc.integer({ min: -100_000, max: 100_000 })) }),
     )

@@ -1,4 +1,4 @@
-/** Tokens: issued, verified and revoked. Verifying never writes, and never answers active without a confirmation. */
+/** Tokens: issue, verify and revoke. Verifying never writes, and returns "active" only for a confirmed state. */
 export {
   type AuthenticationDeps,
   addressRefused,

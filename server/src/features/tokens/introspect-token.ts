@@ -14,7 +14,7 @@ import { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'
 
 const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
 
-/** The verdict if the cache can give it: the caller sent a key pair, and both its key and the token are cached. */
+/** Returns the verdict if the caller sent a key pair, and both its key and the token are cached. */
 export function tryIntrospectToken(
   deps: AuthenticationDeps,
   request: ApiRequest,
@@ -28,7 +28,7 @@ export function tryIntrospectToken(
   return tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
 }
 
-/** The verdict for a caller with a key pair or a bearer token, from the database where necessary. */
+/** Returns the verdict for a caller with a key pair or a bearer token, and reads the database if necessary. */
 export async function introspectToken(
   deps: AuthenticationDeps,
   request: ApiRequest,
@@ -48,8 +48,8 @@ function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, cal
 }
 
 /**
- * A token of another project is inactive, like one that does not exist. A resource server may name its caller's address:
- * outside the whitelist the token is inactive for it.
+ * Returns inactive for a token of another project, like for an unknown one. A resource server may send the address of its
+ * client: the token is inactive for an address outside the allowlist.
  */
 async function verifyIn(deps: AuthenticationDeps, form: Form, projectId: string): Promise<Verdict> {
   const accessToken = tokenIn(form)
@@ -59,7 +59,7 @@ async function verifyIn(deps: AuthenticationDeps, form: Form, projectId: string)
   return (await allowsIp(deps, verdict.key, address)) ? verdict : INACTIVE
 }
 
-/** No request is refused for what the cache says of a whitelist: the database is asked first. */
+/** Reads the database before it refuses an address, because the cached allowlist may be outdated. */
 async function allowsIp(
   { tokenCache }: AuthenticationDeps,
   key: CachedKey,
@@ -76,13 +76,14 @@ async function introspectAsBearer(
   accessToken: string,
 ): Promise<Verdict> {
   const own = await bearerVerdict(deps, request, accessToken)
-  // RFC 7662 §2.1: the caller must be authorized; every token may ask about itself.
-  if (accessToken !== tokenIn(form) && !(await mayAskAboutOthers(deps, own))) throw mayOnlyAskAboutItself(own)
+  // RFC 7662 §2.1 requires an authorized caller. Every token may introspect itself.
+  if (accessToken !== tokenIn(form) && !(await canIntrospectOthers(deps, own)))
+    throw selfIntrospectionOnly(own)
   return verifyIn(deps, form, own.key.row.project_id)
 }
 
-/** By its scope and by what its key is permitted at this moment. The database is asked before the latter refuses it. */
-async function mayAskAboutOthers(
+/** Requires `api` in the scope of the token and in the permissions of its key. Reads the database before refusing by key. */
+async function canIntrospectOthers(
   { tokenCache }: AuthenticationDeps,
   { token, key }: Verdict & { active: true },
 ): Promise<boolean> {
@@ -101,7 +102,7 @@ async function bearerVerdict(
   if (!verdict.active)
     throw new Problem('unauthorized', {
       message: 'The token is not active.',
-      details: 'Ask for a new one at /v1/oauth/token.',
+      details: 'Request a new token at /v1/oauth/token.',
       oauth: 'invalid_token',
       refusal: verdict,
     })
@@ -111,9 +112,9 @@ async function bearerVerdict(
   return verdict
 }
 
-const mayOnlyAskAboutItself = ({ token, key }: Verdict & { active: true }): Problem =>
+const selfIntrospectionOnly = ({ token, key }: Verdict & { active: true }): Problem =>
   new Problem('insufficient_scope', {
-    message: 'This token may ask about itself; asking about others needs "api".',
+    message: 'This token can only introspect itself. Introspecting other tokens requires "api".',
     details: `It has: ${token.scope}.`,
     headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="api"' },
     refusal: { step: 'scope_insufficient', keyId: key.row.id, projectId: key.row.project_id },

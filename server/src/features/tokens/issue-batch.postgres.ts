@@ -2,7 +2,7 @@ import { type SqlConnection, StoreUnavailable } from '../../platform/database/in
 import type { IssueBatch, IssueOutcome } from './issue-batch.ts'
 import { expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 
-/** Locks are held for milliseconds. A batch that waits for one project must not hold up the others for longer. */
+/** Locks are held for milliseconds. A batch that waits for one project must not delay the others for longer. */
 const LOCK_TIMEOUT_MS = '250'
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -61,7 +61,7 @@ function isLocked(error: unknown): boolean {
   return code === DEADLOCK || cause === LOCK_NOT_AVAILABLE
 }
 
-/** Undefined if a project of the batch is locked elsewhere; nothing was issued then. */
+/** Returns undefined, without issuing anything, if a project of the batch is locked by another transaction. */
 export async function issueOnPostgres(
   sql: SqlConnection,
   batch: IssueBatch,
@@ -74,6 +74,6 @@ export async function issueOnPostgres(
   }
 }
 
-/** Waits for locks as long as any other statement. */
+/** Waits for locks up to the normal statement timeout. */
 export const issueDespiteLocks = (sql: SqlConnection, batch: IssueBatch): Promise<IssueOutcome[]> =>
   callFunction(sql, batch, null)

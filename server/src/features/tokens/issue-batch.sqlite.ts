@@ -3,7 +3,7 @@ import type { IssueBatch, IssueOutcome } from './issue-batch.ts'
 import { DIGEST_BYTES, expiryOf, LIFETIME_MS, secondsUntilFree } from './token.ts'
 import { type Quota, quotasFor } from './token-quotas.sqlite.ts'
 
-/** A batch as a message. One text and arrays of numbers are copied in one piece; objects cost 7 µs more per token. */
+/** A batch as a message. One text and number arrays are copied as a block; objects cost 7 µs more per token. */
 interface Message {
   readonly now: number
   /** Project ids, key ids and scopes, one per line. */
@@ -38,7 +38,7 @@ export function run(context: WriterContext, message: Message): IssueOutcome[] {
   const expiresAt = expiryOf(now)
   const quotas = quotasFor(context, { now, expiresAt })
   const insert = context.prepare(INSERT)
-  // One object for all: the reply holds it once.
+  // One shared object, so that the reply contains it once.
   const issued: IssueOutcome = { status: 'issued', expiresAt }
   const stale: IssueOutcome = { status: 'stale' }
 

@@ -1,12 +1,12 @@
 /**
- * One transaction that issues many tokens. It is written once per engine, since the query builder cost a third of the
+ * Issues many tokens in one transaction. It is implemented per engine, because the query builder cost a third of the
  * throughput. Both follow the same rules and pass the same tests:
  *
- * - Projects are locked in the order of their ids, and everything that decides is read afterwards.
- * - A request whose key has another version than the one it was checked against is `stale`, and is checked again.
- * - Time is the database's, and never earlier than any at which a token was issued before.
- * - Credits are taken while there are any; active tokens are counted only when credits run out.
- * - `full_until` says when the next active token expires; until then, a refusal costs no count.
+ * - Projects are locked in the order of their ids, and all checks read after that.
+ * - A request is `stale`, and is checked again, if its key has another version than the one it was checked against.
+ * - Time is the database's, and never earlier than the time of any token issued before.
+ * - Credits are taken while there are any. Active tokens are counted only when credits run out.
+ * - `full_until` is when the next active token expires. Until then a refusal costs no count.
  */
 export interface IssueBatch {
   readonly now: number
@@ -16,7 +16,7 @@ export interface IssueBatch {
 export interface IssueItem {
   readonly projectId: string
   readonly keyId: string
-  /** As the request was checked against. A version of a key has one epoch. */
+  /** Version of the key that the request was checked against. A version has one epoch. */
   readonly keyVersion: number
   readonly epoch: number
   readonly keysVersion: KeysVersion | undefined
@@ -25,8 +25,8 @@ export interface IssueItem {
 }
 
 /**
- * The version of all keys of a project, as PostgreSQL returned it with a token of this key: while the project has the same
- * one, the key has not changed and need not be read. Undefined for a key with a limit of its own.
+ * Version of all keys of a project, which PostgreSQL returned with a token of this key. While the project has the same
+ * version, the key is unchanged and need not be read. Undefined for a key with its own limit.
  */
 export type KeysVersion = string
 

@@ -24,7 +24,7 @@ import { countActiveTokens, deleteOldTokens, listActiveTokens } from './token.st
 import { newToken } from './token.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
-/** Later than every real clock, so that the test's time is the store's on both engines. */
+/** Later than every real clock, so that the test controls the database time on both engines. */
 const START = Date.UTC(2100, 0, 1)
 
 interface Tables {
@@ -46,7 +46,7 @@ interface Tables {
   projects: { id: string; name: string; token_limit: number; credits: number; full_until: number | null }
 }
 
-/** The same database, with its issuing transactions counted and, where the test wants it, failing. */
+/** Counts the issuing transactions of a database, and makes them fail on request. */
 function watched(db: Database) {
   const seen = { transactions: 0, failWith: undefined as Error | undefined }
   const watch = <Run extends (...parameters: never[]) => Promise<unknown>>(run: Run): Run =>
@@ -67,7 +67,7 @@ async function prepared(store: TestStore) {
   let now = START
   const issuer = new IssueBatcher({ db, now: () => now })
   const deps = { random: randomBytes }
-  /** By the id of the key: what the processes of the test know. */
+  /** Keys versions that the processes of the test know, by key id. */
   const keysVersions = new Map<string, KeysVersion>()
   return {
     db,
@@ -105,7 +105,7 @@ async function prepared(store: TestStore) {
         .executeTakeFirstOrThrow()
       return { all: rows.length, limited: rows.filter((row) => row.token_limit !== null).length, credits }
     },
-    /** How many connections of the test's own database wait for a lock. */
+    /** Number of connections of the test database that wait for a lock. */
     async lockWaits() {
       if (db.engine === 'sqlite') return 0
       const [row] = await db.withConnection((connection) =>
@@ -140,7 +140,7 @@ async function prepared(store: TestStore) {
       })
     },
     stored: () => db.read<Tables>().selectFrom('tokens').selectAll().execute(),
-    /** All in one turn of the event loop, so that they form one batch. */
+    /** Issues all items in one turn of the event loop, so that they form one batch. */
     async together(items: readonly IssueItem[], by = issuer): Promise<IssueOutcome[]> {
       const outcomes = await Promise.all(items.map((item) => by.issue(item)))
       for (const [i, outcome] of outcomes.entries())
@@ -156,7 +156,7 @@ const kinds = (outcomes: readonly IssueOutcome[]) => outcomes.map(({ status }) =
 const waits = (outcomes: readonly IssueOutcome[]) =>
   outcomes.flatMap((outcome) => (outcome.status === 'full' ? [outcome.retryAfterSeconds] : []))
 
-/** As after a restore: credits are unknown. */
+/** Resets credits, like a restore. */
 const forget = (db: Database) =>
   db.transaction(async (tx) => {
     const unknown = { credits: 0, full_until: null }
@@ -164,7 +164,7 @@ const forget = (db: Database) =>
     await tx.write<Tables>().updateTable('api_keys').set(unknown).execute()
   })
 
-/** How many rows a count of a project reads from each table. */
+/** Counts the rows that counting a project reads from each table. */
 const rowsReadByCount = (postgres: PostgresDatabase, projectId: string, now: number) =>
   postgres.withConnection(async (connection) => {
     const rowsRead = () =>
@@ -206,7 +206,7 @@ eachEngine((engine) => {
       expect(seen.transactions).toBeLessThanOrEqual(3)
     })
 
-    // On SQLite a lock holds up all projects.
+    // On SQLite a lock delays all projects.
     if (engine.name === 'PostgreSQL')
       test('do not wait for a locked project, however many requests it gets', async () => {
         const { db, issuer, project, key, stored, lockWaits } = await open()
@@ -234,7 +234,7 @@ eachEngine((engine) => {
         for (const ways of [known, unknown, known, unknown]) {
           stuck.push(issuer.issue({ ...ways.locked, digest: ofLocked().digest }))
           await new Promise(setImmediate)
-          // As many as start a second batch at once.
+          // Enough to start a second batch immediately.
           stuck.push(...times(40, () => issuer.issue({ ...ways.locked, digest: ofLocked().digest })))
           const began = performance.now()
           const outcome = await issuer.issue({ ...ways.free, digest: ofFree().digest })
@@ -404,7 +404,7 @@ eachEngine((engine) => {
     )
   })
 
-  // A connection keeps the plans of its first day, when all tables were empty.
+  // A connection keeps its first plans, which were made when all tables were empty.
   if (engine.name === 'PostgreSQL')
     test('a count reads each key once and no other project, also with a plan from when the tables were empty', async () => {
       const store = await engine.freshStore()

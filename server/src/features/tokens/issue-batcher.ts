@@ -8,9 +8,9 @@ const MAX_BATCH = 256
 const MAX_IN_FLIGHT = 2
 /** Enough to start a batch while another one is being committed. */
 const MIN_BATCH = 32
-/** A batch that takes longer may wait for a lock. More than the 25 ms after which later batches get another connection. */
+/** A batch that takes longer probably waits for a lock. Longer than the 25 ms after which later batches get another connection. */
 const MAX_BATCH_DELAY_MS = 30
-/** Beyond this many, callers get 503: requests must not fill the memory. */
+/** Above this number callers get 503, so that requests cannot exhaust memory. */
 const MAX_WAITING = 10_000
 
 interface Waiting {
@@ -20,15 +20,15 @@ interface Waiting {
 }
 
 /**
- * Group commit: requests that arrive while a batch is being committed form the next one. Two batches may be in flight, so
- * that the store works on one while the other is built and answered. A small batch waits for the first one to end, since it
- * costs the store nearly as much as a large one.
+ * Group commit: requests that arrive while a batch is being committed form the next batch. Two batches may be in flight, so
+ * that the store works on one while the other is built and answered. A small batch waits for the first one to end, because
+ * it costs the store nearly as much as a large one.
  */
 export class IssueBatcher {
   readonly #db: Database
   readonly #now: () => number
   #waiting: Waiting[] = []
-  /** By project: requests that wait for its lock, in one call at a time, beside the batches of other projects. */
+  /** Requests per project that wait for its lock, one call at a time, without delaying batches of other projects. */
   readonly #waitingForLock = new Map<string, Waiting[]>()
   #inFlight = 0
   #delayTimer: NodeJS.Timeout | undefined
@@ -81,7 +81,7 @@ export class IssueBatcher {
     }
   }
 
-  /** Answers the requests; false if none is answered since a project is locked elsewhere. */
+  /** Answers the requests. Returns false, without answering any, if a project is locked by another transaction. */
   async #issue(batch: readonly Waiting[], issue: typeof issueBatch): Promise<boolean> {
     try {
       const items = batch.map(({ item }) => item)
@@ -110,13 +110,13 @@ export class IssueBatcher {
 
 type Outcomes = readonly IssueOutcome[]
 
-/** Undefined if a project of the batch is locked elsewhere, so that nothing was issued. */
+/** Returns undefined, without issuing anything, if a project of the batch is locked by another transaction. */
 const issueBatch = async (db: Database, batch: IssueBatch): Promise<Outcomes | undefined> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, batch)
     : db.withConnection((connection) => issueOnPostgres(connection, batch), { shared: true })
 
-/** On a connection of its own, which waits for locks as long as any other statement. */
+/** Uses a separate connection that waits for locks up to the normal statement timeout. */
 const issueWaitingForLock = async (db: Database, batch: IssueBatch): Promise<Outcomes> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, batch)

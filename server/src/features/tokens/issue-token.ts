@@ -29,7 +29,7 @@ interface Request {
   readonly authenticateAgain: () => Promise<CachedKey>
 }
 
-/** More changes of one key within a single request are no normal operation. */
+/** A key does not change more often than this within one request in normal operation. */
 const MAX_ATTEMPTS = 5
 
 /**
@@ -57,8 +57,8 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
     proved = await request.authenticateAgain()
   }
   throw new Problem('temporarily_unavailable', {
-    message: 'The API key is being changed at this moment.',
-    details: 'Try again in a second.',
+    message: 'The API key is being changed right now.',
+    details: 'Retry in one second.',
     headers: { 'retry-after': '1' },
   })
 }
@@ -68,15 +68,15 @@ const MAX_GRANTS = 50
 function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined): string {
   const known = scope === undefined ? undefined : grants.get(scope)
   if (known !== undefined) return known
-  // A piece of the request would keep all of it in memory, here and with every cached token.
+  // Copied, because a substring would keep the whole request in memory, here and with every cached token.
   const granted = ownText(grantScope(scope, permissions))
   if (grants.size < MAX_GRANTS) grants.set(ownText(scope!), granted)
   return granted
 }
 
 /**
- * The database is asked before a scope is refused for the cached permissions of a key. If the key has changed, its secret or
- * whitelist may have changed as well, so the caller authenticates again.
+ * Reads the database before it refuses a scope because of cached permissions. If the key has changed, its secret or
+ * allowlist may have changed too, so the caller authenticates again.
  */
 async function allowedScope(cache: TokenCache, key: CachedKey, { scope, authenticateAgain }: Request) {
   try {
@@ -100,7 +100,7 @@ async function limitReached(
       : `Project ${JSON.stringify(await deps.projectName(key.row.project_id))} has ${PROJECT_TOKEN_LIMIT} active tokens, which is its limit.`
   return new Problem('token_limit_reached', {
     message,
-    details: `The next place is free in ${seconds} s. Reuse a token until it expires instead of asking for one per call.`,
+    details: `The next token expires in ${seconds} s. Reuse a token until it expires instead of requesting one per call.`,
     headers: { 'retry-after': String(seconds) },
     refusal: { step: 'limit', keyId: key.row.id, projectId: key.row.project_id },
   })

@@ -1,18 +1,18 @@
 import type { Database } from '../../platform/database/index.ts'
 import { deleteOldTokens } from './token.store.ts'
 
-/** Past its expiry a token stays a little, so that every process has seen the time at which it was issued. */
+/** Expired tokens are kept for this long, so that every process has seen their issue time. */
 const EXPIRED_FOR_MS = 60_000
-/** Revoked ones stay until every process must have seen that they are. */
+/** Revoked tokens are kept for this long, so that every process has seen the revocation. */
 const REVOKED_FOR_MS = 15 * 60_000
-/** Small, so that issuing never waits long behind one. */
+/** Small, so that issuing does not wait long for the writer. */
 const BATCH = 500
-const BATCHES_AT_ONCE = 200
+const MAX_BATCHES_PER_RUN = 200
 
-/** Removes tokens that can no longer matter; how many. */
+/** Removes tokens that are no longer used, and returns how many. */
 export async function removeOldTokens(db: Database, now: number): Promise<number> {
   let removed = 0
-  for (let i = 0; i < BATCHES_AT_ONCE; i++) {
+  for (let i = 0; i < MAX_BATCHES_PER_RUN; i++) {
     const found = await deleteOldTokens(db, {
       expiredBefore: now - EXPIRED_FOR_MS,
       revokedBefore: now - REVOKED_FOR_MS,

@@ -13,7 +13,7 @@ const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as 
 const START = Date.UTC(2100, 0, 1)
 
 eachEngine((engine) => {
-  test('the use of a key is written once a minute, and again at once if it could not be written', async () => {
+  test('the use of a key is written once per minute, and again immediately if it could not be written', async () => {
     const clock = new TestClock(START)
     const db = await (await engine.freshStore()).open({ clock })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })

@@ -3,10 +3,10 @@ import type { Database } from '../../platform/database/index.ts'
 import { saveKeyUse } from '../api-keys/index.ts'
 import type { CachedKey } from './cached-key.ts'
 
-/** Exact enough for people, and updating a key touches four indexes. */
+/** Precise enough for people. Every update of a key touches four indexes. */
 const PRECISION_MS = 60_000
 
-/** Records when keys were last used, to the minute: collected in memory and written in batches, outside of requests. */
+/** Records to the minute when keys were last used: collects in memory and writes in batches, outside of requests. */
 export class LastUsedTracker {
   readonly #clock: Clock
   #recorded = new Set<string>()

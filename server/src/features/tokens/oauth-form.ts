@@ -2,7 +2,7 @@ import { Problem } from '../../contract/problem.ts'
 import { normalizeIp } from '../../platform/addresses.ts'
 import type { Form } from '../../platform/http/index.ts'
 
-/** The fields of the OAuth endpoints, each checked where the contract's order of checks has it. */
+/** Readers of the OAuth form fields, called in the order in which errors are reported. */
 
 const missing = (name: string, details: string): Problem =>
   new Problem('missing_parameters', { message: `${name} is missing.`, details })
@@ -12,12 +12,12 @@ export function checkGrantType(form: Form): void {
   if (grantType === undefined) throw missing('grant_type', 'Send grant_type=client_credentials.')
   if (grantType !== 'client_credentials')
     throw new Problem('invalid_grant_type', {
-      message: `grant_type ${JSON.stringify(grantType.slice(0, 40))} is not possible here.`,
+      message: `grant_type ${JSON.stringify(grantType.slice(0, 40))} is not supported.`,
       details: 'The only grant is client_credentials.',
     })
 }
 
-/** `access_token`, or `token` as the RFCs call it; equal if both are sent with a value. */
+/** Reads `access_token`, or `token` as in the RFCs. Both must be equal if both are sent. */
 export function tokenIn(form: Form): string {
   const [first, second] = [form.get('access_token'), form.get('token')]
   const token = first || second || (first ?? second)
@@ -37,6 +37,6 @@ export function addressIn(form: Form): string | undefined {
   if (address !== null) return address
   throw new Problem('invalid_payload', {
     message: 'ip_address is not an IP address.',
-    details: 'Send the address of your caller, such as 10.0.0.4 or 2001:db8::1, or leave it out.',
+    details: 'Send the address of your client, such as 10.0.0.4 or 2001:db8::1, or omit it.',
   })
 }

@@ -32,20 +32,22 @@ const TokenFields = {
   access_token: Type.String(),
   client_id: Type.String(),
   expires_at: Type.Integer({ description: 'Unix time in seconds.' }),
-  expires_in: Type.Integer({ description: 'Seconds left; 900 at generation.' }),
+  expires_in: Type.Integer({ description: 'Remaining seconds; 900 when issued.' }),
   scope: Type.String(),
   token_type: Type.Literal('Bearer'),
 }
 
 const CredentialFields = {
-  client_id: Type.Optional(Type.String({ description: 'The app id, for clients that send it in the form.' })),
-  client_secret: Type.Optional(Type.String({ description: 'The app token, likewise.' })),
+  client_id: Type.Optional(Type.String({ description: 'App id, for clients that send it in the form.' })),
+  client_secret: Type.Optional(
+    Type.String({ description: 'App token, for clients that send it in the form.' }),
+  ),
 }
 
 const TokenForm = {
   access_token: Type.Optional(Type.String({ description: 'The token.' })),
   token: Type.Optional(
-    Type.String({ description: 'The same, under the name of the RFC; equal if both are sent.' }),
+    Type.String({ description: 'Name of `access_token` in the RFCs. Both must be equal if both are sent.' }),
   ),
   ...CredentialFields,
 }
@@ -57,10 +59,10 @@ const eitherToken = {
 
 const SCOPE_PATTERN = `^((${SCOPE_VALUES.join('|')})( (?!$)|$)){1,${SCOPE_VALUES.length}}$`
 
-/** Byte for byte the same for unknown, malformed, expired, revoked, dead and foreign tokens. */
+/** Same bytes for unknown, malformed, expired and revoked tokens, and for those of other projects or inactive keys. */
 const INACTIVE = '{"active":false}'
 
-/** Written by hand: every value is of characters that need no escaping in JSON. */
+/** Concatenated for speed: no value contains characters that JSON would escape. */
 const tokenJson = (
   accessToken: string,
   key: CachedKey,
@@ -74,13 +76,13 @@ const JSON_HEADERS = ['content-type', JSON_TYPE]
 
 const json = (text: string): ApiResponse => ({ headers: JSON_HEADERS, text })
 
-const INACTIVE_ANSWER = json(INACTIVE)
+const INACTIVE_RESPONSE = json(INACTIVE)
 
 const formOf = ({ body }: ApiRequest): Form => (body instanceof Map ? body : new Map())
 
 export function oauthRoutes(app: App, deps: Deps): void {
   const tags = ['OAuth']
-  // The form is checked by hand, in the order of the contract; the schema documents it.
+  // The handlers check the form themselves, in the documented order of errors. The schema is documentation.
   const route = {
     config: { access: 'handler', oauth: true, bodyType: 'form' },
     validatorCompiler: () => () => true,
@@ -131,7 +133,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
             grant_type: Type.String({ enum: ['client_credentials'] }),
             scope: Type.String({
               pattern: SCOPE_PATTERN,
-              description: 'Scope values, separated by single spaces.',
+              description: 'Scopes, separated by single spaces.',
             }),
             ...CredentialFields,
           },
@@ -145,13 +147,13 @@ export function oauthRoutes(app: App, deps: Deps): void {
 
   function answerOf(form: Form, verdict: Verdict): ApiResponse {
     count.verdict(verdict.active)
-    if (!verdict.active) return INACTIVE_ANSWER
+    if (!verdict.active) return INACTIVE_RESPONSE
     const { scope, expiresAt } = verdict.token
     const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
     return json(`${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
   }
 
-  /** Not async: a verdict from the cache is answered without a promise. */
+  /** Not async: a cached verdict is returned without a promise. */
   function introspect(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const form = formOf(request)
     const cached = tryIntrospectToken(deps, request, form)
@@ -173,9 +175,9 @@ export function oauthRoutes(app: App, deps: Deps): void {
           consumes,
           security: [...security, { bearer: [] }],
           operationId,
-          summary: 'Ask whether a token is active',
+          summary: 'Check whether a token is active',
           description:
-            'Unknown, malformed, expired, revoked, dead and foreign tokens answer exactly `{"active":false}`.',
+            'Returns exactly `{"active":false}` for unknown, malformed, expired and revoked tokens, and for tokens of other projects or of blocked or deleted keys.',
           body: Type.Object(
             {
               ...TokenForm,
@@ -186,7 +188,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
                     { type: 'string', format: 'ipv6' },
                   ],
                   description:
-                    "Address of your own caller: outside the key's whitelist the token is inactive for it.",
+                    "Address of your client. The token is inactive if the address is outside the key's IP allowlist.",
                 }),
               ),
             },
@@ -225,11 +227,11 @@ export function oauthRoutes(app: App, deps: Deps): void {
         summary: 'Revoke a token of this key',
         response: {
           204: Type.Null({ description: 'Revoked.' }),
-          404: Type.Null({ description: 'There was nothing to revoke.' }),
+          404: Type.Null({ description: 'No active token to revoke.' }),
         },
       },
     },
-    // Not null, which would be sent as the four letters of JSON.
+    // Undefined instead of null, which would be sent as the JSON text `null`.
     async (request, reply) => reply.code((await revoke(request)) ? 204 : 404).send(undefined as never),
   )
 
@@ -240,13 +242,13 @@ export function oauthRoutes(app: App, deps: Deps): void {
       schema: {
         ...revocation,
         operationId: 'oauth.revoke-rfc7009',
-        summary: 'Revoke a token of this key, as RFC 7009 has it',
-        response: { 200: Type.Object({}, { description: 'It is not active, whatever it was before.' }) },
+        summary: 'Revoke a token of this key, by RFC 7009',
+        response: { 200: Type.Object({}, { description: 'The token is not active now.' }) },
       },
     },
     async (request, reply) => {
       await revoke(request)
-      // RFC 7009 §2.2: the body is ignored. Some clients insist on JSON all the same, and fail on none.
+      // RFC 7009 §2.2 ignores the body, but some clients fail without JSON.
       return reply.header('content-type', JSON_TYPE).send('{}' as never)
     },
   )
@@ -263,7 +265,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
 
 const AUTH_METHODS = ['client_secret_basic', 'client_secret_post']
 
-/** RFC 8414, true to what the server does. The issuer is never taken from a request. */
+/** RFC 8414 metadata. The issuer is never taken from a request. */
 const metadata = (issuer: string) => ({
   issuer,
   token_endpoint: `${issuer}/v1/oauth/token`,

@@ -6,8 +6,8 @@ import type { TokenName } from './token.ts'
 import { uncountToken } from './token-counts.sqlite.store.ts'
 
 /**
- * Revokes a token if it is active and, where a key is named, was issued to that key. Locks the project, which blocks
- * issuing, then the key; `record` is part of the same transaction. False if there was nothing to revoke.
+ * Revokes a token if it is active and, if a key is given, was issued to that key. Locks the project, which blocks issuing,
+ * then the key. `record` is part of the same transaction. Returns false if there was nothing to revoke.
  */
 export const revokeToken = (
   db: Database,
@@ -21,10 +21,10 @@ export const revokeToken = (
     const key = await lockApiKey(tx, name.projectId, token.key_id)
     const now = await tx.now()
     if (key?.epoch !== token.epoch || token.revoked_at !== null) return false
-    // Also if it has expired by this clock: that of another process may be behind, and would still call it active.
+    // Also if the token has expired by this clock: the clock of another process may be behind and still accept it.
     await markRevoked(tx, name, now)
     if (db.engine === 'sqlite') await uncountToken(tx, token)
-    // A credit comes back earlier than was stored.
+    // A credit is free earlier than stored.
     await updateProjectRow(tx, name.projectId, { full_until: null })
     await clearKeyFullUntil(tx, name.projectId, token.key_id)
     if (token.expires_at <= now) return false

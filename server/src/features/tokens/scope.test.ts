@@ -21,7 +21,7 @@ function refusal(text: string | undefined, permissions: readonly Scope[] = EVERY
 }
 
 describe('the scope that is granted', () => {
-  test('is what was asked for, in the order that was asked for, each value once', () => {
+  test('is the requested scope, in its order, without duplicates', () => {
     fc.assert(
       fc.property(someScopes, (asked) => {
         expect(grantScope(asked.join(' '), EVERYTHING)).toBe([...new Set(asked)].join(' '))
@@ -29,7 +29,7 @@ describe('the scope that is granted', () => {
     )
   })
 
-  test('is never more than the permissions cover, and whatever they cover is granted', () => {
+  test('is never more than the permissions cover, and everything they cover is granted', () => {
     fc.assert(
       fc.property(someScopes, someScopes, (permissions, asked) => {
         const covered = new Set(coveredBy(permissions))
@@ -44,17 +44,17 @@ describe('the scope that is granted', () => {
     )
   })
 
-  test('all 42 values at once are granted, 43 are refused even if one is named twice', () => {
+  test('all 42 values are granted together, and 43 are refused even if one is a duplicate', () => {
     expect(grantScope(SCOPE_VALUES.join(' '), EVERYTHING)).toBe(SCOPE_VALUES.join(' '))
     expect(refusal([...SCOPE_VALUES, 'api'].join(' ')).key).toBe('invalid_scope')
   })
 
-  test('a key permitted "api" may ask for "vouchers"; one permitted "vouchers" may not ask for "api"', () => {
+  test('a key with "api" can request "vouchers", and a key with "vouchers" cannot request "api"', () => {
     expect(grantScope('vouchers', ['api'])).toBe('vouchers')
     expect(refusal('api', ['vouchers']).key).toBe('invalid_scope')
   })
 
-  test('neither side covers the other', () => {
+  test('server scopes do not cover client scopes, nor the reverse', () => {
     expect(refusal('client_vouchers', ['api']).key).toBe('invalid_scope')
     expect(refusal('vouchers', ['client_api']).key).toBe('invalid_scope')
   })
@@ -64,8 +64,8 @@ describe('a scope that is refused', () => {
   test.each([
     ['nothing', ''],
     ['one space', ' '],
-    ['a space at the beginning', ' vouchers'],
-    ['a space at the end', 'vouchers '],
+    ['a leading space', ' vouchers'],
+    ['a trailing space', 'vouchers '],
     ['two spaces', 'vouchers  rewards'],
     ['a comma', 'vouchers,rewards'],
     ['a comma and a space', 'vouchers, rewards'],
@@ -78,15 +78,15 @@ describe('a scope that is refused', () => {
     ['a known value and an unknown one', 'vouchers everything'],
     ['the wrong case', 'skus'],
     ['the wrong case of a plain value', 'Vouchers'],
-    ['a name that every object has', 'constructor'],
-    ['a letter that only looks the same', 'v\u043euchers'],
-  ])('with %s is invalid_scope, and says what to do', (_, text) => {
+    ['a property name of every object', 'constructor'],
+    ['a letter of another alphabet', 'v\u043euchers'],
+  ])('with %s is invalid_scope, and the details explain the fix', (_, text) => {
     const problem = refusal(text)
     expect(problem).toMatchObject({ key: 'invalid_scope', oauth: 'invalid_scope', status: 400 })
     expect(problem.details).toBeTruthy()
   })
 
-  test('because it is missing is told apart, with the same OAuth error', () => {
+  test('because it is missing has its own key and the same OAuth error', () => {
     expect(refusal(undefined)).toMatchObject({
       key: 'missing_parameters',
       oauth: 'invalid_scope',
@@ -94,18 +94,18 @@ describe('a scope that is refused', () => {
     })
   })
 
-  test('names the value that was probably meant and what the key may ask for, nothing that it may not', () => {
+  test('suggests a similar scope and lists only scopes that the key can request', () => {
     const problem = refusal('reward', ['rewards', 'loyalties'])
     expect(problem.message).toContain('Did you mean "rewards"?')
-    expect(problem.details).toContain('This key may ask for: loyalties, rewards.')
+    expect(problem.details).toContain('This key can request: loyalties, rewards.')
     expect(problem.details).not.toContain('vouchers')
   })
 
-  test('repeats little of a long value', () => {
+  test('shortens a long value', () => {
     expect(refusal('x'.repeat(10_000)).message.length).toBeLessThan(200)
   })
 
-  test('is always a Problem, whatever was sent', () => {
+  test('is always a Problem, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         fc.pre(!text.split(' ').every((value) => (SCOPE_VALUES as string[]).includes(value)))

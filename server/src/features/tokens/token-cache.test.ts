@@ -14,10 +14,10 @@ import { mapKeyOf, newToken, type TokenName } from './token.ts'
 import { TokenCache } from './token-cache.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
-/** Beyond every real clock, so that the test's time is the store's on both engines. */
+/** Later than every real clock, so that the test controls the database time on both engines. */
 const START = Date.UTC(2100, 0, 1)
 
-/** The same database, whose answers to reads can be held back: they were read, but have not arrived. */
+/** A database whose read results can be delayed: they were read but have not arrived. */
 function slow(db: Database) {
   let held: { arrived(): void; released: Promise<void> } | undefined
   const plugin = {
@@ -33,7 +33,7 @@ function slow(db: Database) {
     const [arrival, release] = [gate(), gate()]
     held = { arrived: arrival.open, released: release.opened }
     return {
-      /** An answer is there and waits. */
+      /** Resolves when a result waits. */
       arrived: arrival.opened,
       release() {
         held = undefined
@@ -90,7 +90,7 @@ eachEngine((engine) => {
       expect(cache.get(token.mapKey)).toBeUndefined()
     })
 
-    test('keeps a revoked token revoked when a read that renews its old entry arrives later', async () => {
+    test('keeps a revoked token revoked if a read that renews its old entry arrives later', async () => {
       const { clock, real, cache, feed, hold, issue } = await prepared()
       const token = await issue()
       await cache.load(token, token.mapKey)
@@ -139,7 +139,7 @@ eachEngine((engine) => {
       expect(known()).toEqual([true, true])
       await clock.advance(1)
       expect(known()).toEqual([false, false])
-      // A poll confirms the keys that changed lately, and this one did; it does not confirm what it did not read.
+      // A poll confirms only the keys that changed recently, like this one.
       await feed.pollChanges()
       expect(known()).toEqual([false, true])
     })
@@ -159,7 +159,7 @@ eachEngine((engine) => {
       expect(cache.get(token.mapKey)).toBeUndefined()
     })
 
-    test('calls a revoked token revoked even when its entry is too old for any other answer', async () => {
+    test('reports a revoked token as revoked even if its entry is too old for any other verdict', async () => {
       const { clock, cache, issue } = await prepared()
       const token = await issue()
       await cache.load(token, token.mapKey)
@@ -168,7 +168,7 @@ eachEngine((engine) => {
       expect(cache.get(token.mapKey)?.revoked).toBe(true)
     })
 
-    test('a caller that asks for a poll during another one gets a poll that began after the call', async () => {
+    test('a call during a poll waits for a poll that starts after the call', async () => {
       const { real, cache, feed, hold, key } = await prepared()
       await cache.loadKey(key.project_id, key.id)
       const { arrived, release } = hold()

@@ -12,7 +12,7 @@ import { mapKeyOfDigest, type TokenName, type TokenRow } from './token.ts'
 const MAX_STALENESS_MS = 30_000
 const MAX_KEYS = 20_000
 
-/** A token in the cache: only what a verdict requires, since there are many. */
+/** A token in the cache, with only the fields of a verdict to save memory. */
 export interface CachedToken {
   readonly projectId: string
   readonly keyId: string
@@ -63,24 +63,24 @@ export class TokenCache {
     return this.#tokens.size
   }
 
-  /** How long ago the state of keys was last confirmed. */
+  /** Age of the last confirmation of key state. */
   get keyStateAgeSeconds(): number | undefined {
     const ageMs = this.#clock.monotonic() - this.#confirmedAt
     return Number.isFinite(ageMs) ? ageMs / 1000 : undefined
   }
 
-  /** Ages count from when a query was sent: it does not show what happened while it was in flight. */
+  /** Ages count from when the query was sent, because changes during the query may be missing in its result. */
   #isFresh(readAt: number): boolean {
     const oldest = this.#clock.monotonic() - MAX_STALENESS_MS
     return readAt > oldest && this.#confirmedAt > oldest
   }
 
-  /** Called when a poll starts: a read that began earlier may be older than what the poll finds. */
+  /** Called when a poll starts: earlier reads may be older than the result of the poll. */
   discardPendingReads(): void {
     this.#generation++
   }
 
-  /** Called when a poll that was sent at this time has been applied. */
+  /** Called when the poll that was sent at this time has been applied. */
   confirm(sentAt: number): void {
     this.#confirmedAt = sentAt
   }
@@ -92,7 +92,7 @@ export class TokenCache {
     return token
   }
 
-  /** Reads the token from the database; undefined where there is none. Throws if the database does not answer. */
+  /** Reads the token from the database; undefined if unknown. Throws if the database does not answer. */
   async load(name: TokenName, mapKey: string): Promise<CachedToken | undefined> {
     this.misses++
     const [readAt, generation] = [this.#clock.monotonic(), this.#generation]
@@ -110,13 +110,14 @@ export class TokenCache {
   markRevoked(digest: Uint8Array): void {
     const token = this.#tokens.peek(mapKeyOfDigest(digest))
     if (token) token.revoked = true
-    // A read in flight may still return it as active, also one that renews an entry that was too old to use.
+    // A read in flight may still return it as active, even one that renews an expired entry.
     this.#generation++
   }
 
   /**
-   * The cached key, unless a token of this epoch proves that the database has a newer one. A lower epoch is older than the
-   * token. So is a blocked key of the same epoch: blocking raises the epoch, so the token was issued after an unblocking.
+   * Returns the cached key, unless a token of this epoch proves that the database has a newer one. A lower epoch is older
+   * than the token. So is a blocked key of the same epoch: blocking raises the epoch, so the token was issued after an
+   * unblocking.
    */
   getKey(id: string, epochOfToken = 0): CachedKey | undefined {
     const key = this.#keys.get(id)
@@ -126,7 +127,7 @@ export class TokenCache {
     return isOlder ? undefined : key
   }
 
-  /** Reads the key from the database: no request is refused for what the cache says of a key. */
+  /** Reads the key from the database, because no request is refused only because of a cached key. */
   async loadKey(projectId: string, id: string): Promise<CachedKey | undefined> {
     const readAt = this.#clock.monotonic()
     const row = await this.#keyLoader.load(id, { projectId, id })
@@ -156,14 +157,14 @@ export class TokenCache {
     return key
   }
 
-  /** Renews a key that the database still has in this version. False where the cache has another version of it. */
+  /** Renews a key that still has this version in the database. Returns false if the cache has another version. */
   confirmKey(id: string, version: number, readAt: number): boolean {
     const key = this.#keys.get(id)
     if (key?.row.version === version) this.putKey(key.row, readAt)
     return key === undefined || key.row.version === version
   }
 
-  /** Replaces a key that is in the cache; others are read when they are used. */
+  /** Replaces a cached key. Keys that are not cached are read when they are used. */
   updateKey(row: ApiKeyRow, readAt: number): void {
     if (this.#keys.get(row.id)) this.putKey(row, readAt)
   }

@@ -3,10 +3,9 @@ import type { SqliteDatabase, Transaction } from '../../platform/database/index.
 import { SECOND_MS, secondAfter } from './token.ts'
 
 /**
- * On SQLite tokens are stored in the order of issuing, so that a batch writes few pages. `token_counts` says how many of a
- * key expire in each second, revoked ones excepted; it is kept by the transactions that issue, revoke and remove tokens.
- *
- * Active tokens of these projects, by key and second. The table is ordered by time, so each second is looked up.
+ * Counts active tokens of projects by key and second. On SQLite, tokens are stored in the order of issuing, so that a batch
+ * writes few pages. `token_counts` has the number of tokens per key that expire in each second, without revoked ones. The
+ * transactions that issue, revoke and remove tokens maintain it. It is ordered by time, so each second is looked up.
  */
 const counts = (now: number, projectIds: readonly string[]) => sql`
   with recursive seconds(at) as (
@@ -43,7 +42,7 @@ interface Filter {
   readonly now: number
 }
 
-/** The seconds at which active tokens of a project expire, the last one first. */
+/** Lists the seconds in which active tokens of a project expire, latest first. */
 export async function secondsOnSqlite(
   db: SqliteDatabase,
   { projectId, keyId, now }: Filter,
@@ -63,15 +62,15 @@ interface CountedToken {
   readonly expires_at: number
 }
 
-/** Takes a token out that is being revoked. */
+/** Removes a token from the counts that is being revoked. */
 export async function uncountToken(tx: Transaction, token: CountedToken): Promise<void> {
   await sql`update token_counts set n = n - 1 where expires_at = ${token.expires_at} and project_id = ${token.project_id}
     and key_id = ${token.key_id} and epoch = ${token.epoch}`.execute(tx.write<never>())
 }
 
 /**
- * Takes tokens out that are about to be deleted. Usually all have expired, but the janitor's clock may be ahead: then what it
- * deletes no longer counts, and what it leaves does.
+ * Removes tokens from the counts that are about to be deleted. Usually all have expired. If the janitor's clock is ahead,
+ * deleted tokens stop counting and the others still count.
  */
 export async function uncountTokens(tx: Transaction, old: Expression<unknown>): Promise<void> {
   await sql`update token_counts set n = token_counts.n - gone.n
@@ -84,7 +83,7 @@ export async function uncountTokens(tx: Transaction, old: Expression<unknown>): 
       and token_counts.key_id = gone.key_id and token_counts.epoch = gone.epoch`.execute(tx.write<never>())
 }
 
-/** Deletes the expired seconds before the first that still has tokens. */
+/** Deletes the expired seconds before the first one that still has tokens. */
 export async function deleteOldSeconds(tx: Transaction, expiredBefore: number): Promise<void> {
   await sql`delete from token_counts
     where expires_at < min(${expiredBefore}, (select coalesce(min(expires_at), ${expiredBefore}) from tokens))`.execute(

@@ -4,14 +4,14 @@ import { SECOND_MS, secondAfter } from './token.ts'
 
 type Prepare = WriterContext['prepare']
 
-/** How many tokens a project, or a key with a limit of its own, may still issue. */
+/** Tokens that a project, or a key with its own limit, can still issue. */
 export interface Quota {
-  /** Of the project, then of the key if it is one's. */
+  /** Project id, then key id for a quota of a key. */
   readonly ids: readonly string[]
   readonly limit: number | null
   /** Negative if the limit was lowered. */
   credits: number
-  /** When the next active token expires: no credit comes back earlier. Null if unknown. */
+  /** When the next active token expires; no credit is free earlier. Null if unknown. */
   fullUntil: number | null
 }
 
@@ -22,13 +22,13 @@ export interface KeyQuota extends Quota {
   readonly version: number
 }
 
-/** The time at which a batch is issued, and at which its tokens expire. No token expires later. */
+/** Issue time of a batch, and expiry of its tokens. No token expires later. */
 export interface IssueTime {
   readonly now: number
   readonly expiresAt: number
 }
 
-/** A key with its project, in one look-up and as a list (measured: 5.8 instead of 8.4 µs per token). */
+/** Reads a key with its project in one query, as an array (measured: 5.8 instead of 8.4 µs per token). */
 const FIND = `select k.state, k.epoch, k.version, k.token_limit, k.credits, k.full_until,
   p.token_limit, p.credits, p.full_until
   from api_keys k join projects p on p.id = k.project_id and p.deleted_at is null where k.project_id = ? and k.id = ?`
@@ -41,8 +41,8 @@ const SAVE_PROJECT = 'update projects set credits = ?, full_until = ? where id =
 const SAVE_KEY = 'update api_keys set credits = ?, full_until = ? where project_id = ? and id = ?'
 
 /**
- * Tokens that expire from one second to another. `token_counts` is ordered by time, so this looks up one second after the
- * other, between the first and the last that are stored.
+ * Counts tokens that expire between two seconds. `token_counts` is ordered by time, so this looks up each second between
+ * the first and the last stored one.
  */
 const countText = (what: string, ofKey: string): string => `
   with recursive seconds(at, last) as (
@@ -69,12 +69,12 @@ const quotaOf = (ids: readonly string[], [limit, credits, fullUntil]: Limit): Qu
   fullUntil,
 })
 
-/** Bounds the memory of the writer thread. */
+/** Limits the memory of the writer thread. */
 const MAX_KEYS = 20_000
 
 const cache = new WeakMap<object, TokenQuotas>()
 
-/** Quotas stay valid from batch to batch while nothing else writes to the database: reading them again cost 8 µs per token. */
+/** Reuses quotas across batches while nothing else writes to the database: reading them again cost 8 µs per token. */
 export function quotasFor({ prepare, unchangedSince }: WriterContext, time: IssueTime): TokenQuotas {
   const cached = cache.get(unchangedSince)
   const quotas = cached?.isReusable ? cached : new TokenQuotas(prepare)
@@ -108,7 +108,7 @@ class TokenQuotas {
 
   find(projectId: string, keyId: string): KeyQuota | undefined {
     const name = `${projectId} ${keyId}`
-    // Copies: pieces of the message would keep all of it in memory.
+    // Copied, because substrings would keep the whole message in memory.
     if (!this.#keys.has(name)) this.#keys.set(ownText(name), this.#read(ownText(projectId), ownText(keyId)))
     return this.#keys.get(name)
   }
@@ -131,8 +131,8 @@ class TokenQuotas {
   }
 
   /**
-   * Returns the credits of expired tokens. Since `fullUntil` was stored no token has expired before it, so usually only the
-   * seconds since then are read. Where that is not enough (tokens were revoked, say) all active tokens are counted.
+   * Returns the credits of expired tokens. No token has expired before `fullUntil`, so usually only the seconds since then are
+   * read. If that is not enough (for example after revocations), all active tokens are counted.
    */
   #refill(quota: Quota): void {
     const { now, expiresAt } = this.#time
@@ -161,7 +161,7 @@ class TokenQuotas {
     return found?.first ?? null
   }
 
-  /** Takes a credit for a token, and counts the token. */
+  /** Takes a credit and counts the token. */
   take(key: KeyQuota): void {
     this.#hasIssued = true
     for (const quota of [key, key.project]) {
@@ -173,8 +173,8 @@ class TokenQuotas {
   }
 
   /**
-   * Credits of expired tokens are kept only if the batch has issued a token: that fixes its time for all later batches. Else
-   * a clock that is ahead and goes back would leave credits of tokens that are still active.
+   * Saves credits of expired tokens only if the batch issued a token, which fixes its time for all later batches. Otherwise a
+   * clock that is ahead and goes back would leave credits of tokens that are still active.
    */
   save(): void {
     for (const { ids, credits, fullUntil } of this.#changed)

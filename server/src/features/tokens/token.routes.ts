@@ -32,7 +32,7 @@ const Token = Type.Object({
   key_id: Type.String(),
   client_id: Type.String(),
   scope: Type.String(),
-  issued_at: Type.String({ description: 'The whole second of issuing.' }),
+  issued_at: Type.String({ description: 'Time of issuing, in whole seconds.' }),
   expires_at: Type.Integer({ description: 'Unix time in seconds.' }),
   expires_in: Type.Integer(),
 })
@@ -49,7 +49,7 @@ const Usage = Type.Object({
       name: Type.String(),
       active_tokens: Type.Integer(),
       token_limit: NullableInteger,
-      next_free_in: Type.Integer({ description: 'Seconds until the oldest of them expires.' }),
+      next_free_in: Type.Integer({ description: 'Seconds until the oldest token expires.' }),
     }),
   ),
 })
@@ -62,7 +62,7 @@ interface Deps {
   readonly tokenCache: TokenCache
 }
 
-/** Tokens as operators see them: without their value, which nobody but the client has. */
+/** Tokens in the management API, without their value, which only the client has. */
 export function tokenRoutes(app: App, deps: Deps): void {
   const config = { access: 'operator', management: true } as const
   const tags = ['tokens']
@@ -88,7 +88,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'token.list',
-        summary: 'List active tokens, newest first, without their value',
+        summary: 'List active tokens, newest first, without their values',
         params: ProjectParams,
         querystring: strict({ ...PageQuery, key: filterField('Id of an API key.') }),
         response: { 200: listOf(Token) },
@@ -145,7 +145,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'token.usage',
-        summary: 'Who holds the active tokens, and when places come free',
+        summary: 'Show active tokens per key, and when the next expire',
         params: ProjectParams,
         response: { 200: Usage },
       },

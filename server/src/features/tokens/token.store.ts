@@ -21,10 +21,10 @@ export interface TokenTables extends ApiKeyTables {
   tokens: TokenRow
 }
 
-/** Topic that is notified after a token was revoked. */
+/** Topic of the notification after a token was revoked. */
 export const TOKENS_REVOKED = 'tokens'
 
-/** Many at once, in one query. */
+/** Finds many tokens in one query. */
 export async function findTokens(reader: Reader, names: readonly TokenName[]): Promise<TokenRow[]> {
   return reader
     .read<TokenTables>()
@@ -40,7 +40,7 @@ export async function findTokens(reader: Reader, names: readonly TokenName[]): P
     .execute()
 }
 
-/** Active by the state of the store: not expired, not revoked, of its key's epoch. */
+/** Selects tokens that are not expired, not revoked and of their key's current epoch. */
 const activeTokens = (reader: Reader, now: number) =>
   reader
     .read<TokenTables>()
@@ -93,7 +93,7 @@ export async function listActiveTokens(
   let query = activeTokens(db, filter.now).where('tokens.project_id', '=', filter.projectId)
   if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
   const place = db.engine === 'sqlite' ? await placeOnSqlite(db, filter, page) : undefined
-  // Of a token that is somebody else's only its place in the index is read.
+  // Of tokens of other projects only the index entries are read.
   if (place)
     query = query.where((eb) => {
       const own = eb
@@ -115,7 +115,7 @@ export async function listActiveTokens(
   return { rows, total }
 }
 
-/** The seconds that a page's tokens expire at: else all tokens of everybody would be gone through. */
+/** Finds the seconds in which the tokens of a page expire. Otherwise the query would scan the tokens of all projects. */
 async function placeOnSqlite(db: SqliteDatabase, filter: ListedTokens, { limit, offset }: Page) {
   const all = await secondsOnSqlite(db, filter)
   const seconds: number[] = []
@@ -177,7 +177,7 @@ export const listTokensRevokedSince = (reader: Reader, since: number): Promise<T
     .where('revoked_at', '>=', since)
     .execute()
 
-/** The latest time at which a token was issued: no clock may fall behind it. One step into an index. */
+/** Latest issue time of all tokens, which no clock may fall behind. One index seek. */
 export async function latestIssueTime(reader: Reader): Promise<number> {
   const found = await reader
     .read<TokenTables>()
@@ -193,7 +193,7 @@ interface OldTokens {
   readonly most: number
 }
 
-/** Removes up to `most` tokens that can no longer matter; how many, so that the janitor knows whether there are more. */
+/** Deletes up to `most` tokens that are no longer used. Returns the number, so that the janitor knows if there are more. */
 export async function deleteOldTokens(
   db: Database,
   { expiredBefore, revokedBefore, most }: OldTokens,

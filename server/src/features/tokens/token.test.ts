@@ -17,7 +17,7 @@ import {
 const moments = fc.integer({ min: 0, max: Date.UTC(2200, 0) })
 
 describe('the expiry of a token', () => {
-  test('is the whole second of issuing and 900', () => {
+  test('is the second of issuing plus 900', () => {
     fc.assert(
       fc.property(moments, (now) => {
         expect(expiryOf(now)).toBe(Math.floor(now / 1000) * 1000 + 900_000)
@@ -25,7 +25,7 @@ describe('the expiry of a token', () => {
     )
   })
 
-  test('leaves 900 seconds at the moment of issuing, and at least one until the last millisecond', () => {
+  test('leaves 900 seconds when issued, and at least one until the last millisecond', () => {
     fc.assert(
       fc.property(moments, (now) => {
         expect(secondsLeft(expiryOf(now), now)).toBe(900)
@@ -35,7 +35,7 @@ describe('the expiry of a token', () => {
     )
   })
 
-  test('never tells anyone to come back at once', () => {
+  test('never gives a Retry-After of zero', () => {
     expect([
       secondsUntilFree(5_000, 5_000),
       secondsUntilFree(5_000, 9_000),
@@ -48,12 +48,12 @@ describe('an access token', () => {
   const projectId = newId(randomBytes, 'proj_')
   const { accessToken: token, digest } = newToken(randomBytes, projectId, Date.now())
 
-  test('names its project, has a prefix for scanners, and needs no escaping anywhere', () => {
+  test('contains its project id and a prefix for secret scanners, and needs no escaping', () => {
     expect(nameOfToken(token)).toEqual({ projectId, digest })
     expect(token).toMatch(/^jtn_[A-Za-z0-9_-]+$/)
   })
 
-  test('lies beside what was issued at the same time, in whichever year', () => {
+  test('is stored next to tokens of the same time, in any year', () => {
     const times = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) })
     fc.assert(
       fc.property(times, times, (one, other) => {
@@ -68,21 +68,21 @@ describe('an access token', () => {
     )
   })
 
-  test('is known in memory by the same name, whether it came as text or from the store', () => {
+  test('has the same cache key as text and as a stored digest', () => {
     expect(mapKeyOfDigest(digest)).toBe(mapKeyOf(token))
   })
 
-  test('made up with a checksum that fits and a time that is none is no token', () => {
+  test('with a valid checksum and an invalid time is rejected', () => {
     for (const time of ['_______', '-------', '012345-', '+++++++'])
       expect(nameOfToken(newCredential(randomBytes, 'jtn_', projectId.slice(5) + time))).toBeNull()
   })
 
-  test('is never the same twice', () => {
+  test('is unique', () => {
     const many = Array.from({ length: 10_000 }, () => newToken(randomBytes, projectId, 0).accessToken)
     expect(new Set(many).size).toBe(many.length)
   })
 
-  test('with one character changed, added or left out is no token', () => {
+  test('with one character changed, added or removed is rejected', () => {
     const places = fc.integer({ min: 0, max: token.length - 1 })
     fc.assert(
       fc.property(places, fc.constantFrom(...'Aa0_-é %'), (at, character) => {
@@ -94,7 +94,7 @@ describe('an access token', () => {
     )
   })
 
-  test('is not mistaken for other credentials, nor they for it', () => {
+  test('is distinguished from all other credentials', () => {
     expect(nameOfToken(token.replace('jtn_', 'jta_'))).toBeNull()
     for (const text of ['', 'jtn_', 'null', token + token, ` ${token}`, `${token}\n`])
       expect(nameOfToken(text)).toBeNull()
@@ -102,7 +102,7 @@ describe('an access token', () => {
 })
 
 describe('the id of a token', () => {
-  test('leads to the digests that begin with it and to no others', () => {
+  test('selects the digests that start with it and no others', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: DIGEST_BYTES, maxLength: DIGEST_BYTES }), (digest) => {
         const { from, to } = digestRange(tokenIdOf(digest))!
@@ -113,7 +113,7 @@ describe('the id of a token', () => {
     )
   })
 
-  test('tells nothing that could be used as a token', () => {
+  test('cannot be used as a token', () => {
     const { accessToken: token, digest } = newToken(randomBytes, newId(randomBytes, 'proj_'), Date.now())
     const id = tokenIdOf(digest)
     expect(id).toMatch(/^tok_[0-9a-f]{24}$/)

@@ -14,10 +14,10 @@ import {
 export const SECOND_MS = 1000
 export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * SECOND_MS
 
-/** What the store finds a token by. */
+/** Key of a token in the store. */
 export interface TokenName {
   readonly projectId: string
-  /** The time that the token names, then its SHA-256: what is issued together lies together, so that few pages are written. */
+  /** Issue time of the token, then its SHA-256. Tokens issued together are stored together, so that few pages are written. */
   readonly digest: Uint8Array
 }
 
@@ -26,13 +26,13 @@ export const DIGEST_BYTES = TIME_BYTES + 32
 
 export interface NewToken extends TokenName {
   readonly accessToken: string
-  /** What memory finds it by. */
+  /** Key of the token in the cache. */
   readonly mapKey: string
 }
 
 /**
- * The routing part says where it lies: the project's id without its prefix, so that a store sharded by project need not
- * ask every shard, and the time. Of that nothing but the place depends, so any clock will do.
+ * Creates a token. Its routing part contains the project id without prefix, so that a store sharded by project can find its
+ * shard, and the time. The time only determines the position in the index, so any clock will do.
  */
 export function newToken(random: RandomBytes, projectId: string, now: number): NewToken {
   const routing = projectId.slice(ID_PREFIX.project.length) + timeText(now)
@@ -41,7 +41,7 @@ export function newToken(random: RandomBytes, projectId: string, now: number): N
   return { accessToken, projectId, mapKey, digest: digestAt(now, mapKey) }
 }
 
-/** The name of a well-formed token, or null: such a string never reaches the store. */
+/** Parses a token. Returns null for a malformed one, which therefore never reaches the store. */
 export function nameOfToken(accessToken: string): TokenName | null {
   const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH + TIME_LENGTH)
   const time = routing === null ? null : timeIn(routing.slice(ID_LENGTH))
@@ -61,27 +61,27 @@ function digestAt(time: number, mapKey: string): Buffer {
   return digest
 }
 
-/** A token as the key of a Map: its SHA-256 alone. */
+/** Key of a token in a Map: its SHA-256 without the time. */
 export const mapKeyOf = sha256
 export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('latin1')
 
-/** `expires_at` is the whole second of issuing and 900. */
+/** `expires_at`: the second of issuing plus 900. */
 export const expiryOf = (issuedAtMs: number): number =>
   Math.floor(issuedAtMs / SECOND_MS) * SECOND_MS + LIFETIME_MS
 
-/** The first second at which something that is active now can expire. */
+/** First second in which a token that is active now can expire. */
 export const secondAfter = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS + SECOND_MS
 
-/** What is left, rounded up: an active token always has at least one second. */
+/** Remaining seconds, rounded up: an active token has at least one. */
 export const secondsLeft = (expiresAtMs: number, nowMs: number): number =>
   Math.ceil((expiresAtMs - nowMs) / SECOND_MS)
 
-/** `Retry-After` of a full project or key: at least a second, since a caller that comes back at once would find nothing changed. */
+/** `Retry-After` of a full project or key. At least one second, because an immediate retry would change nothing. */
 export const secondsUntilFree = (freeAtMs: number, nowMs: number): number =>
   Math.max(1, secondsLeft(freeAtMs, nowMs))
 
-/** The digests that a token id stands for: from this one up to, not including, that one. Null where it is no token id. */
+/** Range of digests that start with a token id, without its end; null for an invalid token id. */
 export function digestRange(tokenId: string): { from: Buffer; to: Buffer } | null {
   const hex = tokenId.startsWith(ID_PREFIX.token) ? tokenId.slice(ID_PREFIX.token.length) : ''
   if (!/^[0-9a-f]{24}$/.test(hex)) return null

@@ -2,7 +2,7 @@ import type { CachedKey } from './cached-key.ts'
 import { mapKeyOf, nameOfToken } from './token.ts'
 import type { CachedToken, TokenCache } from './token-cache.ts'
 
-/** An inactive verdict carries the reason for the refusal record only: callers get the same bytes in every case. */
+/** An inactive verdict carries its reason only for the refusal record: clients get the same bytes in every case. */
 export type Verdict =
   | {
       readonly active: false
@@ -15,7 +15,7 @@ export type Verdict =
 const MALFORMED: Verdict = { active: false, step: 'bearer_malformed' }
 const UNKNOWN: Verdict = { active: false, step: 'bearer_inactive' }
 
-/** The verdict if the cache can give it: reads nothing and writes nothing. */
+/** Returns the verdict if it follows from the cache. Reads and writes nothing else. */
 export function tryVerifyToken(
   cache: TokenCache,
   accessToken: string,
@@ -29,9 +29,9 @@ export function tryVerifyToken(
 }
 
 /**
- * The verdict, from the database where necessary. A token is active if it is well-formed, on record, not revoked, not expired
- * and of its key's present epoch. A malformed token, or one of another project than the caller's, costs no query. Throws
- * StoreUnavailable if the database does not answer.
+ * Returns the verdict, and reads the database if necessary. A token is active if it is well-formed, stored, not revoked, not
+ * expired and of its key's current epoch. A malformed token, or one of another project than the caller's, costs no query.
+ * Throws StoreUnavailable if the database does not answer.
  */
 export async function verifyToken(
   cache: TokenCache,
