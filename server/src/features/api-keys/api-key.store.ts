@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { pageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
+import { deleteKeyAddressesOfProject } from './key-address.store.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
 
@@ -196,5 +197,6 @@ async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void>
 }
 
 export async function deleteKeysOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await deleteKeyAddressesOfProject(tx, projectId)
   await tx.write<ApiKeyTables>().deleteFrom('api_keys').where('project_id', '=', projectId).execute()
 }

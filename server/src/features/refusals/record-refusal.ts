@@ -3,6 +3,7 @@ import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type ErrorContext, pathOf } from '../../platform/http/index.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
@@ -44,7 +45,15 @@ const kindOf = ({ project_id, step, key_id, address }: RefusalRow): string =>
   `${project_id} ${step} ${project_id === '' ? address : key_id}`
 
 /** Gathers refusals in memory and writes them in batches, off the request's path. */
-export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
+export function createRefusalRecorder({
+  db,
+  clock,
+  usage,
+}: {
+  db: Database
+  clock: Clock
+  usage: UsageCounter
+}) {
   const sampler = new RefusalSampler()
   let waiting: RefusalRow[] = []
   let flushing: Promise<void> | undefined
@@ -66,6 +75,7 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
 
   return {
     record(request: ErrorContext, problem: Problem): void {
+      usage.refusal(problem.refusal?.step ?? problem.key, problem.refusal ?? {})
       if (waiting.length >= WAITING_MOST) return
       const row = rowOf(request, problem, clock.now())
       if (sampler.shouldRecord(kindOf(row), clock.monotonic())) waiting.push(row)

@@ -25,7 +25,9 @@ export function tryIntrospectToken(
   const caller = tryAuthenticateKey(deps, presented, request.caller)
   if (!caller) return undefined
   recordCaller(deps, request, caller)
-  return tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
+  const verdict = tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
+  if (verdict) countIntrospection(deps, caller)
+  return verdict
 }
 
 /** The verdict for a caller with a key pair or a bearer token, from the database where necessary. */
@@ -39,11 +41,20 @@ export async function introspectToken(
   if (presented.kind === 'bearer') return introspectAsBearer(deps, request, form, presented.accessToken)
   const caller = await authenticateKey(deps, presented, request.caller)
   recordCaller(deps, request, caller)
-  return verifyIn(deps, form, caller.row.project_id)
+  return verifyFor(deps, form, caller)
+}
+
+const countIntrospection = ({ usage }: AuthenticationDeps, { row }: CachedKey): void =>
+  usage.introspection(row.project_id, row.id)
+
+async function verifyFor(deps: AuthenticationDeps, form: Form, caller: CachedKey): Promise<Verdict> {
+  const verdict = await verifyIn(deps, form, caller.row.project_id)
+  countIntrospection(deps, caller)
+  return verdict
 }
 
 function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, caller: CachedKey): void {
-  lastUsed.record(caller)
+  lastUsed.record(caller, request.caller.plain)
   request.logNote = caller.row.name
 }
 
@@ -78,7 +89,7 @@ async function introspectAsBearer(
   const own = await bearerVerdict(deps, request, accessToken)
   // RFC 7662 §2.1: the caller must be authorized; every token may ask about itself.
   if (accessToken !== tokenIn(form) && !(await mayAskAboutOthers(deps, own))) throw mayOnlyAskAboutItself(own)
-  return verifyIn(deps, form, own.key.row.project_id)
+  return verifyFor(deps, form, own.key)
 }
 
 /** By its scope and by what its key is permitted at this moment. The database is asked before the latter refuses it. */
@@ -107,7 +118,7 @@ async function bearerVerdict(
     })
   if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
     throw addressRefused(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
-  deps.lastUsed.record(verdict.key)
+  deps.lastUsed.record(verdict.key, request.caller.plain)
   return verdict
 }
 
