@@ -38,10 +38,13 @@ export function curlSample(path: string, method: string, operation: Operation): 
   const example = media?.example
   if (requestBody?.required && example === undefined) return undefined
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)
+  const query = parameters
+    .filter((one) => one.in === 'query' && one.example !== undefined)
+    .map(({ name, example: value }) => `${name}=${encodeURIComponent(String(value))}`)
   const isUsual = method === (example === undefined ? 'get' : 'post')
   const headers = parameters.filter((one) => one.in === 'header' && one.example !== undefined)
   return [
-    `curl${isUsual ? '' : ` -X ${method.toUpperCase()}`} "$JETON_URL${url}"`,
+    `curl${isUsual ? '' : ` -X ${method.toUpperCase()}`} "$JETON_URL${url}${query.length > 0 ? `?${query.join('&')}` : ''}"`,
     ...Object.keys(security[0] ?? {}).map((scheme) => `-H "${CREDENTIALS[scheme]}"`),
     ...headers.map(({ name, example: value }) => `-H '${name}: ${value}'`),
     ...(example === undefined ? [] : dataLines(type!, example)),

@@ -13,6 +13,7 @@ import {
   TOKENS_REVOKED,
   TokenCache,
 } from '../features/tokens/index.ts'
+import { createUsageWriter, UsageCounter } from '../features/usage/index.ts'
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
 import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -45,6 +46,7 @@ import { Writability } from './writability.ts'
 const POLL_EVERY_MS = 1_000
 const FLUSH_EVERY_MS = 2_000
 const CLEAN_EVERY_MS = 10_000
+export const WRITE_USAGE_EVERY_MS = 10_000
 /** Without a poll for this long the cache answers nothing, so the process is not ready either. */
 const MAX_KEY_STATE_AGE_SECONDS = 30
 
@@ -108,11 +110,18 @@ export async function compose(parts: Parts): Promise<Service> {
   const vault = await openVault(store.db, config)
   const attempts = new LoginThrottle(clock)
   const operators = createOperatorGuard({ db, clock, attempts })
-  const refusals = createRefusalRecorder({ db, clock })
+  const usage = new UsageCounter(clock)
+  const refusals = createRefusalRecorder({ db, clock, usage })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
   const tokenCache = new TokenCache({ db, clock, maxTokens: config.JETON_CACHE_TOKENS })
   const changeFeed = new ChangeFeed({ db, clock, cache: tokenCache })
   const lastUsed = new LastUsedTracker(clock)
+  const usageWriter = createUsageWriter({
+    db,
+    clock,
+    counter: usage,
+    activeTokens: () => countActiveTokens(db, tokenCache.databaseClock.now()),
+  })
   let url = config.JETON_PUBLIC_URL ?? ''
   let running = false
 
@@ -127,6 +136,8 @@ export async function compose(parts: Parts): Promise<Service> {
     tokenCache,
     attempts,
     lastUsed,
+    usage,
+    writeUsage: usageWriter.write,
     issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
     projectName: async (id) => (await requireProject(db, id)).name,
     countTokens: (projectIds) => countActiveTokens(db, tokenCache.databaseClock.now(), projectIds),
@@ -185,6 +196,7 @@ export async function compose(parts: Parts): Promise<Service> {
     jobs.push(
       poller,
       startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
+      startPeriodic({ clock, log }, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run }),
       startPeriodic(
         { clock, log },
         {
@@ -194,7 +206,7 @@ export async function compose(parts: Parts): Promise<Service> {
         },
       ),
     )
-    if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics }))
+    if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
   }
 
   async function flushAll(): Promise<void> {
@@ -245,7 +257,7 @@ export async function compose(parts: Parts): Promise<Service> {
       await Promise.all(listeners.map((http) => http.stop()))
       for (const unsubscribe of unsubscribers) unsubscribe()
       await Promise.all(jobs.map((job) => job.stop()))
-      await flushAll().catch((error) =>
+      await Promise.all([flushAll(), usageWriter.write()]).catch((error) =>
         log.warn({ reason: (error as Error).message }, 'last notes were not written'),
       )
       await db.close()

@@ -1,4 +1,5 @@
 import { sendDelivery, startDelivery } from '../features/deliveries/index.ts'
+import type { UsageCounter } from '../features/usage/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { Database } from '../platform/database/index.ts'
@@ -19,6 +20,7 @@ interface Parts {
   readonly db: Database
   readonly vault: Vault
   readonly metrics: Metrics
+  readonly usage: UsageCounter
 }
 
 /** The worker with its sockets: inside `jeton serve`, and alone in `jeton worker`. */

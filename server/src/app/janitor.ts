@@ -5,6 +5,7 @@ import { forgetOldKeys } from '../features/idempotency/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
 import { removeOldTokens } from '../features/tokens/index.ts'
+import { deleteUsageOfProject } from '../features/usage/index.ts'
 import {
   deleteDestinationsOfProject,
   forgetPreviousSecrets,
@@ -39,6 +40,7 @@ export async function removeOld({ db, refusals, retention }: Deps, now: number):
       await deleteLoyaltyOfProject(tx, id)
       await deleteKeysOfProject(tx, id)
       await refusals.forgetProject(tx, id)
+      await deleteUsageOfProject(tx, id)
       await deleteProjectRow(tx, id)
     })
   }

@@ -18,12 +18,19 @@ import {
   rewardRoutes,
   usesOfCampaign,
 } from '../features/rewards/index.ts'
+import type { UsageCounter } from '../features/usage/index.ts'
 import type { Database, Transaction } from '../platform/database/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { RandomBytes } from '../platform/secrets.ts'
 
+interface LoyaltyDeps {
+  readonly db: Database
+  readonly random: RandomBytes
+  readonly usage: UsageCounter
+}
+
 /** The loyalty core, wired: customers are told what campaigns hold of them, campaigns what rewards need of them. */
-export function loyaltyRoutes(app: App, deps: { readonly db: Database; readonly random: RandomBytes }): void {
+export function loyaltyRoutes(app: App, deps: LoyaltyDeps): void {
   customerRoutes(app, { ...deps, holdingsOf, releaseCards })
   campaignRoutes(app, { ...deps, usesOfCampaign })
   memberRoutes(app, deps)

@@ -8,6 +8,7 @@ import { projectRoutes } from '../features/projects/index.ts'
 import { publicationRoutes } from '../features/publications/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
+import { usageRoutes } from '../features/usage/index.ts'
 import { destinationRoutes } from '../features/webhooks/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -34,6 +35,7 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof destinationRoutes> &
   DepsOf<typeof signEventRoutes> &
   DepsOf<typeof deliveryRoutes> &
+  DepsOf<typeof usageRoutes> &
   DepsOf<typeof healthRoutes> &
   DepsOf<typeof metricsRoute> &
   ReferenceDeps &
@@ -68,4 +70,5 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   deliveryRoutes(app, deps)
   auditRoutes(app, deps)
   refusalRoutes(app, deps)
+  usageRoutes(app, deps)
 }

@@ -1,4 +1,6 @@
 import { Problem } from '../contract/problem.ts'
+import { countActiveTokens } from '../features/tokens/index.ts'
+import { createUsageWriter, UsageCounter } from '../features/usage/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { Database } from '../platform/database/index.ts'
@@ -6,7 +8,8 @@ import { createHttp, type Http } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { openStore } from './compose.ts'
+import { startPeriodic } from '../platform/worker/index.ts'
+import { openStore, WRITE_USAGE_EVERY_MS } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
@@ -44,7 +47,15 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const [, place] = listenAddresses(config)
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))
-  const sending = startSending({ ...parts, db, vault, metrics })
+  const usage = new UsageCounter(parts.clock)
+  const usageWriter = createUsageWriter({
+    db,
+    clock: parts.clock,
+    counter: usage,
+    activeTokens: async () => countActiveTokens(db, await db.now()),
+  })
+  const writing = startPeriodic(parts, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run })
+  const sending = startSending({ ...parts, db, vault, metrics, usage })
 
   function createProbes(): Http {
     // There is nothing to open with a credential here.
@@ -73,6 +84,10 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     async stop() {
       await probes?.stop()
       await sending.stop()
+      await writing.stop()
+      await usageWriter
+        .write()
+        .catch((error) => parts.log.warn({ reason: (error as Error).message }, 'last usage was not written'))
       await db.close()
     },
   }

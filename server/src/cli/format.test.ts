@@ -73,6 +73,7 @@ test('every noun of the command line has the right plural', () => {
     'refusals',
     'rewards',
     'tokens',
+    'usage',
     'webhooks',
   ])
 })

@@ -86,7 +86,7 @@ export function wrapped(text: string, width: number): string[] {
 export const shellWord = (text: string): string =>
   /^[\w.@:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const IRREGULAR: Readonly<Record<string, string>> = { audit: 'audit entries' }
+const IRREGULAR: Readonly<Record<string, string>> = { audit: 'audit entries', usage: 'usage' }
 
 /** `deliveries` for `delivery`. */
 export const plural = (noun: string): string =>

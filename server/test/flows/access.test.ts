@@ -4,6 +4,7 @@ import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../../src/
 import { scopeOfPath } from '../../src/contract/scopes.ts'
 import { createScopeGuard } from '../../src/features/access/index.ts'
 import { LastUsedTracker } from '../../src/features/tokens/index.ts'
+import { UsageCounter } from '../../src/features/usage/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import {
   type App,
@@ -66,6 +67,7 @@ eachEngine((engine) => {
       tokenCache,
       attempts: new LoginThrottle(service.clock),
       lastUsed: new LastUsedTracker(service.clock),
+      usage: new UsageCounter(service.clock),
     })
     http = httpWith(guard, {
       trustedProxies: ['127.0.0.1'],

@@ -78,7 +78,7 @@ function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed |
   const { key, tokenScope } = caller
   const rights = rightsOf(key, tokenScope)
   const isAllowedIp = key.allowsIp(call.caller.plain)
-  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
+  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, call, key, rights)
   // The scope of a token never changes, so the database cannot change this refusal.
   if (isAllowedIp && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
     throw faultOf(call, caller)!
@@ -91,11 +91,12 @@ async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Ca
   const caller = await findCaller(deps, call)
   const fault = faultOf(call, caller)
   if (fault) throw fault
-  return allowed(deps, caller.key, rightsOf(caller.key, caller.tokenScope))
+  return allowed(deps, call, caller.key, rightsOf(caller.key, caller.tokenScope))
 }
 
-function allowed(deps: AuthenticationDeps, key: CachedKey, { text: scope }: Rights): Allowed {
-  deps.lastUsed.record(key)
+function allowed(deps: AuthenticationDeps, call: Call, key: CachedKey, { text: scope }: Rights): Allowed {
+  deps.lastUsed.record(key, call.caller.plain)
+  deps.usage.call(key.row.project_id, key.row.id)
   return { key, scope }
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { pageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
+import { deleteKeyAddressesOfProject } from './key-address.store.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
 
@@ -195,5 +196,6 @@ async function updateLastUsed(tx: Transaction, uses: readonly KeyUse[]): Promise
 }
 
 export async function deleteKeysOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await deleteKeyAddressesOfProject(tx, projectId)
   await tx.write<ApiKeyTables>().deleteFrom('api_keys').where('project_id', '=', projectId).execute()
 }

@@ -19,3 +19,9 @@ export {
 } from './api-key.store.ts'
 export { judgeSecret, permissionsOf, type SecretVerdict, whitelistOf } from './api-key.ts'
 export { createApiKeyIn } from './create-api-key.ts'
+export {
+  type KeyAddressRow,
+  listKeyAddresses,
+  MAX_ADDRESSES,
+  saveKeyAddresses,
+} from './key-address.store.ts'

@@ -1,18 +1,23 @@
 import type { Counter, Metrics } from '../../platform/metrics.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
 
-export function deliveryMetrics(metrics: Metrics) {
+export function deliveryMetrics({ metrics, usage }: { metrics: Metrics; usage: UsageCounter }) {
   const attempts = metrics.counter('jeton_delivery_attempts_total', 'Delivery attempts, by outcome.')
   const arrival = metrics.histogram(
     'jeton_delivery_arrival_seconds',
     'Time from the commit of an event to its delivery, if the first attempt succeeded.',
   )()
   const ended: Partial<Record<SendResult['outcome'], Counter>> = {}
-  return ({ delivery, event }: ClaimedDelivery, { outcome }: SendResult, now: number): void => {
+  return ({ delivery, event, target }: ClaimedDelivery, { outcome }: SendResult, now: number): void => {
     ended[outcome] ??= attempts({ outcome })
     ended[outcome].add()
-    if (outcome === 'delivered' && delivery.attempts_made === 0)
-      arrival.observe(Math.max(0, now - event.created_at) / 1000)
+    const isFirstSuccess = outcome === 'delivered' && delivery.attempts_made === 0
+    const latencyMs = isFirstSuccess ? Math.max(0, now - event.created_at) : undefined
+    if (latencyMs !== undefined) arrival.observe(latencyMs / 1000)
+    if (outcome === 'unsent') return
+    const { project_id: projectId, id: destinationId } = target
+    usage.attempt({ projectId, destinationId, succeeded: outcome === 'delivered', latencyMs })
   }
 }

@@ -3,9 +3,11 @@ import { eachEngine } from '../../../test/engines.ts'
 import { silentLog } from '../../../test/service.ts'
 import { TestClock } from '../../../test/test-clock.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { randomBytes } from '../../platform/secrets.ts'
+import { UsageCounter } from '../usage/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryTables } from './delivery.ts'
 import { QUEUES_PER_CLAIM } from './delivery-queue.ts'
@@ -95,7 +97,13 @@ eachEngine((engine) => {
         : { ...db, withConnection: counting(db.withConnection) }
     const sent: OutgoingDelivery[] = []
     const dispatcher = new Dispatcher({
-      ...{ db: counted, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
+      ...{
+        db: counted,
+        clock: new TestClock(Date.now()),
+        log: silentLog(),
+        metrics: createMetrics(),
+        usage: new UsageCounter(systemClock),
+      },
       ...{ random: randomBytes, canSign: true },
       async send(delivery) {
         sent.push(delivery)
@@ -146,7 +154,15 @@ eachEngine((engine) => {
     const started: { id: string; end(): void }[] = []
     let isHolding = false
     const dispatcher = new Dispatcher({
-      ...{ db, clock, log: silentLog(), metrics: createMetrics(), random: randomBytes, canSign: true },
+      ...{
+        db,
+        clock,
+        log: silentLog(),
+        metrics: createMetrics(),
+        usage: new UsageCounter(systemClock),
+        random: randomBytes,
+        canSign: true,
+      },
       send: ({ deliveryId: id }) =>
         new Promise((resolve) => {
           const end = () => resolve(DELIVERED)
@@ -194,7 +210,13 @@ eachEngine((engine) => {
         ? { ...db, runInWriter: failing(db.runInWriter) }
         : { ...db, withConnection: failing(db.withConnection) }
     const dispatcher = new Dispatcher({
-      ...{ db: fragile, clock, log: silentLog(), metrics: createMetrics() },
+      ...{
+        db: fragile,
+        clock,
+        log: silentLog(),
+        metrics: createMetrics(),
+        usage: new UsageCounter(systemClock),
+      },
       ...{ random: randomBytes, canSign: true },
       send: async () => DELIVERED,
     })
@@ -212,7 +234,13 @@ eachEngine((engine) => {
   test('without the encryption key nothing is claimed', async () => {
     const { db } = await prepared(3, 1)
     const dispatcher = new Dispatcher({
-      ...{ db, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
+      ...{
+        db,
+        clock: new TestClock(Date.now()),
+        log: silentLog(),
+        metrics: createMetrics(),
+        usage: new UsageCounter(systemClock),
+      },
       ...{ random: randomBytes, canSign: false },
       send: () => Promise.reject(new Error('must not be called')),
     })
@@ -226,7 +254,13 @@ eachEngine((engine) => {
     const { db, dispatcher } = await prepared(3, 1)
     let calls = 0
     const broken = new Dispatcher({
-      ...{ db, clock: new TestClock(Date.now()), log: silentLog(), metrics: createMetrics() },
+      ...{
+        db,
+        clock: new TestClock(Date.now()),
+        log: silentLog(),
+        metrics: createMetrics(),
+        usage: new UsageCounter(systemClock),
+      },
       ...{ random: randomBytes, canSign: true },
       async send() {
         if (++calls === 1) throw new Error('a bug')

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/database/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
 import { ClaimCursor } from './claim-cursor.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
@@ -35,6 +36,7 @@ export interface DeliveryDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  readonly usage: UsageCounter
   readonly random: RandomBytes
   /** False without the encryption key: secrets cannot be read, so nothing can be signed. */
   readonly canSign: boolean
@@ -70,7 +72,7 @@ export class Dispatcher {
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps
-    this.#recordMetrics = deliveryMetrics(deps.metrics)
+    this.#recordMetrics = deliveryMetrics(deps)
     const inFlight = () => this.#limits.inFlight
     deps.metrics.gauge('jeton_deliveries_in_flight', 'Sends in flight in this process.', inFlight)
   }

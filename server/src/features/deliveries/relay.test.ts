@@ -12,6 +12,7 @@ import { createEgressPolicy } from '../../platform/outbound/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type EventTables, findEvent, writeEvent } from '../events/index.ts'
 import { createProjectIn } from '../projects/index.ts'
+import { UsageCounter } from '../usage/index.ts'
 import { createDestination } from '../webhooks/create-destination.ts'
 import { disableDestination } from '../webhooks/destination-changes.ts'
 import type { DeliveryTables } from './delivery.ts'
@@ -35,7 +36,15 @@ function newWorker(db: Database, { relayDb = db, isQuick = false } = {}) {
   const waits: number[] = []
   const metrics = createMetrics()
   const dispatcher = new Dispatcher({
-    ...{ db, clock: systemClock, log: silentLog(), metrics, random, canSign: true },
+    ...{
+      db,
+      clock: systemClock,
+      log: silentLog(),
+      metrics,
+      usage: new UsageCounter(systemClock),
+      random,
+      canSign: true,
+    },
     send: (delivery) =>
       new Promise((resolve) => {
         sent.push(delivery)

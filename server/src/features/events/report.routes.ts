@@ -3,6 +3,7 @@ import { TIME } from '../../contract/times.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type App, nullable, timeOf } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import { type Report, reportRedemption } from './report-redemption.ts'
 import { storedData } from './reward-redemption-completed.ts'
 
@@ -36,7 +37,10 @@ const Body = Type.Object({
   }),
 })
 
-export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes }): void {
+export function reportRoutes(
+  app: App,
+  deps: { db: Database; random: RandomBytes; usage: UsageCounter },
+): void {
   app.post(
     '/v1/redemptions/rewards',
     {
@@ -61,6 +65,7 @@ export function reportRoutes(app: App, deps: { db: Database; random: RandomBytes
         requestId,
         apiKey,
       })
+      if (!duplicate) deps.usage.redemption(projectId)
       return { event_id: eventId, duplicate }
     },
   )

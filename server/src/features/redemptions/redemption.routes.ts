@@ -11,12 +11,14 @@ import {
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { cardNameOf, MEMBER_PATHS, MemberParams } from '../campaigns/index.ts'
 import { withIdempotencyKey } from '../idempotency/index.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import { redeemReward } from './redeem-reward.ts'
 import { redemptionView } from './redemption.ts'
 
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
+  readonly usage: UsageCounter
 }
 
 const Redemption = Type.Object({
@@ -84,19 +86,21 @@ export function redemptionRoutes(app: App, deps: Deps): void {
       },
       async (request, reply) => {
         const { projectId, apiKey, params, body, id: requestId } = request
-        const text = await withIdempotencyKey(deps, request, async (tx) =>
-          redemptionView(
-            await redeemReward(deps, tx, {
-              name: cardNameOf(projectId, params),
-              rewardId: body.reward.id,
-              points: body.reward.points,
-              order: body.order as never,
-              metadata: body.metadata,
-              requestId,
-              apiKey,
-            }),
-          ),
-        )
+        let isRepeated = true
+        const text = await withIdempotencyKey(deps, request, async (tx) => {
+          isRepeated = false
+          const redeemed = await redeemReward(deps, tx, {
+            name: cardNameOf(projectId, params),
+            rewardId: body.reward.id,
+            points: body.reward.points,
+            order: body.order as never,
+            metadata: body.metadata,
+            requestId,
+            apiKey,
+          })
+          return redemptionView(redeemed)
+        })
+        if (!isRepeated) deps.usage.redemption(projectId)
         return reply.type('application/json; charset=utf-8').send(text as never)
       },
     )

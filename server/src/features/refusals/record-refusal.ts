@@ -3,6 +3,7 @@ import type { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type ErrorContext, pathOf } from '../../platform/http/index.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import {
   deleteRefusalsBefore,
   deleteRefusalsOfProject,
@@ -43,8 +44,14 @@ function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow 
 const kindOf = ({ project_id, step, key_id, address }: RefusalRow): string =>
   `${project_id} ${step} ${project_id === '' ? address : key_id}`
 
+interface RecorderDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly usage: UsageCounter
+}
+
 /** Collects refusals in memory and writes them in batches, so that requests do not wait. */
-export function createRefusalRecorder({ db, clock }: { db: Database; clock: Clock }) {
+export function createRefusalRecorder({ db, clock, usage }: RecorderDeps) {
   const sampler = new RefusalSampler()
   let waiting: RefusalRow[] = []
   let flushing: Promise<void> | undefined
@@ -66,6 +73,7 @@ export function createRefusalRecorder({ db, clock }: { db: Database; clock: Cloc
 
   return {
     record(request: ErrorContext, problem: Problem): void {
+      usage.refusal(problem.refusal?.step ?? problem.key, problem.refusal ?? {})
       if (waiting.length >= MAX_WAITING) return
       const row = rowOf(request, problem, clock.now())
       if (sampler.shouldRecord(kindOf(row), clock.monotonic())) waiting.push(row)

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/problem.ts'
 import type { ClientAddress, LoginThrottle } from '../../platform/http/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
 import { judgeSecret } from '../api-keys/index.ts'
+import type { UsageCounter } from '../usage/index.ts'
 import type { CachedKey } from './cached-key.ts'
 import type { LastUsedTracker } from './last-used.ts'
 import type { TokenCache } from './token-cache.ts'
@@ -15,6 +16,7 @@ export interface AuthenticationDeps {
   readonly tokenCache: TokenCache
   readonly attempts: LoginThrottle
   readonly lastUsed: LastUsedTracker
+  readonly usage: UsageCounter
 }
 
 /** Same response for missing, unknown, wrong and deleted. Only the recorded step differs. */
@@ -71,12 +73,23 @@ const attemptOf = (cache: TokenCache, { appToken }: Pair, caller: ClientAddress)
 
 /** Returns the key of a pair if the cache accepts it. */
 export function tryAuthenticateKey(
-  { tokenCache }: AuthenticationDeps,
+  deps: AuthenticationDeps,
   pair: Pair,
   caller: ClientAddress,
 ): CachedKey | undefined {
-  const key = tokenCache.getKeyByAppId(pair.appId)
-  return key && !refusalFor(key, attemptOf(tokenCache, pair, caller)) ? key : undefined
+  const key = deps.tokenCache.getKeyByAppId(pair.appId)
+  if (!key) return undefined
+  const attempt = attemptOf(deps.tokenCache, pair, caller)
+  return refusalFor(key, attempt) ? undefined : accepted(deps, key, attempt)
+}
+
+/** Also records the use of a secret that has been replaced and works only for its grace period. */
+function accepted({ lastUsed }: AuthenticationDeps, key: CachedKey, attempt: Attempt): CachedKey {
+  const { previous_until } = key.row
+  const isGracePeriod = previous_until !== null && attempt.now < previous_until
+  if (isGracePeriod && judgeSecret(key.row, attempt.digest, attempt.now) === 'in_grace')
+    lastUsed.record(key, attempt.address, 'previous')
+  return key
 }
 
 /** Returns the key of a pair. Only the database refuses, so a new key, secret or allowlist works everywhere immediately. */
@@ -89,7 +102,8 @@ export async function authenticateKey(
   if (cached) return cached
   const { tokenCache, attempts } = deps
   const key = APP_ID.test(pair.appId) ? await tokenCache.loadKeyByAppId(pair.appId) : undefined
-  const problem = refusalFor(key, attemptOf(tokenCache, pair, caller))
-  if (!problem) return key!
+  const attempt = attemptOf(tokenCache, pair, caller)
+  const problem = refusalFor(key, attempt)
+  if (!problem) return accepted(deps, key!, attempt)
   throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.plain, pair.appId, problem) : problem
 }

@@ -25,7 +25,9 @@ export function tryIntrospectToken(
   const caller = tryAuthenticateKey(deps, presented, request.caller)
   if (!caller) return undefined
   recordCaller(deps, request, caller)
-  return tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
+  const verdict = tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
+  if (verdict) countIntrospection(deps, caller)
+  return verdict
 }
 
 /** Returns the verdict for a caller with a key pair or a bearer token, and reads the database if necessary. */
@@ -39,11 +41,20 @@ export async function introspectToken(
   if (presented.kind === 'bearer') return introspectAsBearer(deps, request, form, presented.accessToken)
   const caller = await authenticateKey(deps, presented, request.caller)
   recordCaller(deps, request, caller)
-  return verifyIn(deps, form, caller.row.project_id)
+  return verifyFor(deps, form, caller)
+}
+
+const countIntrospection = ({ usage }: AuthenticationDeps, { row }: CachedKey): void =>
+  usage.introspection(row.project_id, row.id)
+
+async function verifyFor(deps: AuthenticationDeps, form: Form, caller: CachedKey): Promise<Verdict> {
+  const verdict = await verifyIn(deps, form, caller.row.project_id)
+  countIntrospection(deps, caller)
+  return verdict
 }
 
 function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, caller: CachedKey): void {
-  lastUsed.record(caller)
+  lastUsed.record(caller, request.caller.plain)
   request.logNote = caller.row.name
 }
 
@@ -79,7 +90,7 @@ async function introspectAsBearer(
   // RFC 7662 §2.1 requires an authorized caller. Every token may introspect itself.
   if (accessToken !== tokenIn(form) && !(await canIntrospectOthers(deps, own)))
     throw selfIntrospectionOnly(own)
-  return verifyIn(deps, form, own.key.row.project_id)
+  return verifyFor(deps, form, own.key)
 }
 
 /** Requires `api` in the scope of the token and in the permissions of its key. Reads the database before refusing by key. */
@@ -108,7 +119,7 @@ async function bearerVerdict(
     })
   if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
     throw addressRefused(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
-  deps.lastUsed.record(verdict.key)
+  deps.lastUsed.record(verdict.key, request.caller.plain)
   return verdict
 }
 

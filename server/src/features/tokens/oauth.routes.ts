@@ -94,7 +94,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   async function provedKey(request: ApiRequest, presented: Presented): Promise<CachedKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
     const key = await authenticateKey(deps, presented, request.caller)
-    deps.lastUsed.record(key)
+    deps.lastUsed.record(key, request.caller.plain)
     request.logNote = key.row.name
     return key
   }
@@ -108,6 +108,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
       const authenticateAgain = () => provedKey(request, presented)
       const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
       count.issued()
+      deps.usage.tokenIssued(issued.key.row.project_id, issued.key.row.id)
       request.logNote = `${key.row.name}  ${issued.scope}`
       const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
       return json(`${tokenJson(issued.accessToken, issued.key, parts)}}`)

@@ -7,14 +7,15 @@ import { SECOND_MS, secondAfter } from './token.ts'
  * writes few pages. `token_counts` has the number of tokens per key that expire in each second, without revoked ones. The
  * transactions that issue, revoke and remove tokens maintain it. It is ordered by time, so each second is looked up.
  */
-const counts = (now: number, projectIds: readonly string[]) => sql`
+const counts = (now: number, projectIds?: readonly string[]) => sql`
   with recursive seconds(at) as (
     select max(${secondAfter(now)}, (select min(expires_at) from token_counts))
     union all select at + ${SECOND_MS} from seconds where at < (select max(expires_at) from token_counts)
   ),
   counts as (
     select t.project_id, t.key_id, t.expires_at, t.n
-    from seconds cross join token_counts t on t.expires_at = seconds.at and t.project_id in (${sql.join(projectIds)}) and t.n > 0
+    from seconds cross join token_counts t on t.expires_at = seconds.at and t.n > 0
+      ${projectIds ? sql`and t.project_id in (${sql.join(projectIds)})` : sql``}
     join api_keys k on k.project_id = t.project_id and k.id = t.key_id and k.epoch = t.epoch
   )`
 
@@ -28,7 +29,7 @@ export interface TokenCount {
 export async function countOnSqlite(
   db: SqliteDatabase,
   now: number,
-  projectIds: readonly string[],
+  projectIds?: readonly string[],
 ): Promise<TokenCount[]> {
   const { rows } = await sql<TokenCount>`${counts(now, projectIds)}
     select project_id, key_id, sum(n) as count, min(expires_at) as oldest_expires_at

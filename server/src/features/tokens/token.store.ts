@@ -54,15 +54,16 @@ const activeTokens = (reader: Reader, now: number) =>
     .where('tokens.expires_at', '>', now)
     .where('tokens.revoked_at', 'is', null)
 
+/** Active tokens by key, of these projects or of all. */
 export const countActiveTokens = (
   db: Database,
   now: number,
-  projectIds: readonly string[],
+  projectIds?: readonly string[],
 ): Promise<TokenCount[]> =>
   db.engine === 'sqlite'
     ? countOnSqlite(db, now, projectIds)
     : activeTokens(db, now)
-        .where('tokens.project_id', 'in', projectIds)
+        .$if(projectIds !== undefined, (query) => query.where('tokens.project_id', 'in', projectIds!))
         .select((eb) => [
           'tokens.project_id',
           'tokens.key_id',

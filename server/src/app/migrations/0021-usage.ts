@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../platform/database/index.ts'
+
+/** Usage over time: named series with their counts by the minute and by the hour, and where keys were used from. */
+export const usage: Migration = {
+  name: '0021-usage',
+  async up(db, types) {
+    await db.schema
+      .createTable('usage_series')
+      .addColumn('id', 'bigint', (c) => c.primaryKey().notNull())
+      .addColumn('project_id', 'text', (c) => c.notNull())
+      .addColumn('metric', 'text', (c) => c.notNull())
+      .addColumn('dimension', 'text', (c) => c.notNull())
+      .addColumn('key', 'text', (c) => c.notNull())
+      .addColumn('bucket', 'bigint', (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('usage_series_by_name')
+      .unique()
+      .on('usage_series')
+      .columns(['project_id', 'metric', 'dimension', 'key', 'bucket'])
+      .execute()
+    for (const step of ['minutes', 'hours']) {
+      const table = db.schema
+        .createTable(`usage_${step}`)
+        .addColumn('series_id', 'bigint', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('count', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint(`usage_${step}_pk`, ['series_id', 'at'])
+      await (types.bytes === 'blob' ? table.modifyEnd(sql`without rowid`) : table).execute()
+    }
+    await db.schema
+      .createTable('key_addresses')
+      .addColumn('project_id', 'text', (c) => c.notNull())
+      .addColumn('key_id', 'text', (c) => c.notNull())
+      .addColumn('secret', 'text', (c) => c.notNull())
+      .addColumn('address', 'text', (c) => c.notNull())
+      .addColumn('last_used_at', 'bigint', (c) => c.notNull())
+      .addPrimaryKeyConstraint('key_addresses_pk', ['project_id', 'key_id', 'secret', 'address'])
+      .execute()
+  },
+}

@@ -1,0 +1,6 @@
+/** Usage over time: counted in memory, added to the store every few seconds. */
+
+export { usageRoutes } from './usage.routes.ts'
+export { deleteUsageOfProject } from './usage.store.ts'
+export { UsageCounter } from './usage-counter.ts'
+export { createUsageWriter, type TokenLevel } from './write-usage.ts'

@@ -1,0 +1,143 @@
+import type { Clock } from '../../platform/clock.ts'
+import { latencyBucket, MINUTE_MS, type Series, type UsageDimension, type UsageMetric } from './usage.ts'
+
+export interface Point {
+  readonly series: Series
+  /** Start of the minute, epoch milliseconds. */
+  readonly at: number
+  readonly count: number
+}
+
+type KeyMetric = 'tokens_issued' | 'introspections' | 'calls' | 'refusals'
+const KEY_METRICS: readonly KeyMetric[] = ['tokens_issued', 'introspections', 'calls', 'refusals']
+
+interface KeyCounts extends Record<KeyMetric, number> {
+  readonly projectId: string
+}
+
+interface Attempt {
+  readonly projectId: string
+  readonly destinationId: string
+  readonly succeeded: boolean
+  /** From the event to its arrival, where the first attempt succeeded. */
+  readonly latencyMs: number | undefined
+}
+
+/** What happened in one minute. */
+class Minute {
+  readonly at: number
+  /** Apart from the rest, since every request counts here. */
+  readonly keys = new Map<string, KeyCounts>()
+  readonly others = new Map<string, { series: Series; count: number }>()
+
+  constructor(at: number) {
+    this.at = at
+  }
+
+  key(projectId: string, keyId: string): KeyCounts {
+    let counts = this.keys.get(keyId)
+    if (!counts) {
+      counts = { projectId, tokens_issued: 0, introspections: 0, calls: 0, refusals: 0 }
+      this.keys.set(keyId, counts)
+    }
+    return counts
+  }
+
+  add(series: Series, count = 1): void {
+    const name = `${series.metric} ${series.dimension} ${series.projectId} ${series.key} ${series.bucket}`
+    const known = this.others.get(name)
+    if (known) known.count += count
+    else this.others.set(name, { series, count })
+  }
+}
+
+/** Counts in memory. `take` hands over what was counted since the last call. */
+export class UsageCounter {
+  readonly #clock: Clock
+  #minutes: Minute[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  tokenIssued(projectId: string, keyId: string): void {
+    this.#minute().key(projectId, keyId).tokens_issued++
+  }
+
+  introspection(projectId: string, keyId: string): void {
+    this.#minute().key(projectId, keyId).introspections++
+  }
+
+  call(projectId: string, keyId: string): void {
+    this.#minute().key(projectId, keyId).calls++
+  }
+
+  refusal(
+    reason: string,
+    { projectId, keyId }: { projectId?: string | undefined; keyId?: string | undefined },
+  ): void {
+    const minute = this.#minute()
+    minute.add(seriesOf(projectId ?? '', 'refusals', 'reason', reason))
+    if (projectId !== undefined && keyId !== undefined) minute.key(projectId, keyId).refusals++
+  }
+
+  redemption(projectId: string): void {
+    this.#minute().add(seriesOf(projectId, 'redemptions', 'none', ''))
+  }
+
+  attempt({ projectId, destinationId, succeeded, latencyMs }: Attempt): void {
+    const minute = this.#minute()
+    const count = (metric: UsageMetric, bucket = 0) =>
+      minute.add({ ...seriesOf(projectId, metric, 'destination', destinationId), bucket })
+    count('deliveries')
+    if (!succeeded) count('failed_deliveries')
+    if (latencyMs !== undefined) count('delivery_latency', latencyBucket(latencyMs))
+  }
+
+  take(): Point[] {
+    const minutes = this.#minutes
+    this.#minutes = []
+    return minutes.flatMap(pointsOf)
+  }
+
+  #minute(): Minute {
+    const now = this.#clock.now()
+    const last = this.#minutes.at(-1)
+    if (last && now >= last.at && now < last.at + MINUTE_MS) return last
+    const minute = new Minute(now - (now % MINUTE_MS))
+    this.#minutes.push(minute)
+    return minute
+  }
+}
+
+const seriesOf = (
+  projectId: string,
+  metric: UsageMetric,
+  dimension: UsageDimension,
+  key: string,
+): Series => ({
+  projectId,
+  metric,
+  dimension,
+  key,
+  bucket: 0,
+})
+
+/** The counts of a minute, with the sums of each project. */
+function pointsOf(minute: Minute): Point[] {
+  const sums = new Minute(minute.at)
+  const addWithSum = (series: Series, count: number) => {
+    sums.add(series, count)
+    if (series.dimension !== 'none') sums.add({ ...series, dimension: 'none', key: '' }, count)
+  }
+  for (const [keyId, counts] of minute.keys)
+    for (const metric of KEY_METRICS) {
+      if (counts[metric] === 0) continue
+      const series = seriesOf(counts.projectId, metric, 'key', keyId)
+      // The reasons make up the sum of refusals, since not every refusal is one of a key.
+      if (metric === 'refusals') sums.add(series, counts[metric])
+      else addWithSum(series, counts[metric])
+    }
+  for (const { series, count } of minute.others.values()) addWithSum(series, count)
+  return [...sums.others.values()].map(({ series, count }) => ({ series, at: minute.at, count }))
+}
