@@ -24,7 +24,7 @@ test.each([
   ['platform/new.ts', "import type { TokenCache } from '../features/tokens/index.ts'", 'knows no feature'],
   [
     'features/projects/new.ts',
-    "import { judgeSecret } from '../api-keys/index.ts'",
+    "import { matchSecret } from '../api-keys/index.ts'",
     'features/projects may import only audit',
   ],
   [

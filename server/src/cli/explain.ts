@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
-import { type Scope, scopeOfPath, wholeSideOf } from '../contract/scopes.ts'
+import { type Scope, scopeOfPath, wildcardScopeOf } from '../contract/scopes.ts'
 import { openSession, type Session } from './call-api.ts'
 import { addConnectionOptions, type ConnectionOptions } from './connection.ts'
 import { wrongUsage } from './exit.ts'
@@ -118,7 +118,7 @@ function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
 }
 
 /** False for a path without a scope of its own: it is probably misspelled, and needs no wider permissions. */
-const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wholeSideOf(scope)
+const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wildcardScopeOf(scope)
 
 export function addExplain(program: Command, io: Io): void {
   const command = program

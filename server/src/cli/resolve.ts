@@ -127,8 +127,8 @@ export async function projectId(session: Session): Promise<string> {
 /** Reads project and id out of a token, which is not sent anywhere. */
 export async function tokenReference(typed: string): Promise<{ projectId: string; id: string } | undefined> {
   if (!typed.startsWith(CREDENTIAL_PREFIX.access_token)) return undefined
-  const { nameOfToken } = await import('../features/tokens/index.ts')
-  const name = nameOfToken(typed)
+  const { parseAccessToken } = await import('../features/tokens/index.ts')
+  const name = parseAccessToken(typed)
   if (!name) throw wrongUsage('This token is incomplete: its length or checksum is wrong.')
   return { projectId: name.projectId, id: tokenIdOf(name.digest) }
 }

@@ -61,14 +61,14 @@ export const SCOPE_VALUES = Object.keys(SCOPES) as Scope[]
 
 export const isScope = (value: string): value is Scope => Object.hasOwn(SCOPES, value)
 
-const wholeSide = (side: Side): Scope => (side === 'server' ? 'api' : 'client_api')
+const wildcardScope = (side: Side): Scope => (side === 'server' ? 'api' : 'client_api')
 
 /** `api` or `client_api`: the value that covers this one and all others of its side. */
-export const wholeSideOf = (scope: Scope): Scope => wholeSide(SCOPES[scope].side)
+export const wildcardScopeOf = (scope: Scope): Scope => wildcardScope(SCOPES[scope].side)
 
 /** Whether holding `held` is enough for what needs `needed`. */
 export const covers = (held: readonly string[], needed: Scope): boolean =>
-  held.includes(needed) || held.includes(wholeSideOf(needed))
+  held.includes(needed) || held.includes(wildcardScopeOf(needed))
 
 const segmentsOf = (side: Side) =>
   new Map<string, Scope>(
@@ -82,7 +82,7 @@ const bySegment = { server: segmentsOf('server'), client: segmentsOf('client') }
 
 /** The scope that opens a first path segment; a segment that is not listed opens to the whole side alone. */
 export const scopeOfSegment = (side: Side, segment: string): Scope =>
-  bySegment[side].get(segment) ?? wholeSide(side)
+  bySegment[side].get(segment) ?? wildcardScope(side)
 
 /** The scope that opens a path of the API, `/v1/<segment>…` or `/client/v1/<segment>…`; null for any other path. */
 export function scopeOfPath(path: string): Scope | null {

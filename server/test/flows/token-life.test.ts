@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { findApiKey, judgeSecret } from '../../src/features/api-keys/index.ts'
+import { findApiKey, matchSecret } from '../../src/features/api-keys/index.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import { digestOf } from '../../src/platform/secrets.ts'
 import { crowd, statuses, tokensOf } from '../crowd.ts'
@@ -204,7 +204,7 @@ eachEngine((engine) => {
       const { project, key } = await club()
       await a.manage('POST', `${key.path}/regenerate`)
       const row = (await findApiKey(db, project.id, key.id))!
-      expect(judgeSecret(row, digestOf(key.appToken), row.changed_at - 400)).toBe('replaced')
+      expect(matchSecret(row, digestOf(key.appToken), row.changed_at - 400)).toBe('replaced')
     })
 
     test('with a grace keeps the one previous secret for that long, to the millisecond', async () => {

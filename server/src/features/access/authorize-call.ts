@@ -1,13 +1,13 @@
 import { Problem } from '../../contract/problem.ts'
-import { covers, type Scope, wholeSideOf } from '../../contract/scopes.ts'
+import { covers, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
 import type { ClientAddress } from '../../platform/http/index.ts'
 import {
   type AuthenticationDeps,
-  addressRefused,
   authenticateKey,
   type CachedKey,
-  type Presented,
-  type Rights,
+  type Credential,
+  type EffectiveScopes,
+  ipNotAllowed,
   tryAuthenticateKey,
   tryVerifyToken,
   type Verdict,
@@ -15,7 +15,7 @@ import {
 } from '../tokens/index.ts'
 
 export interface Call {
-  readonly presented: Presented
+  readonly credential: Credential
   readonly caller: ClientAddress
   /** Required scopes. All must be covered. */
   readonly needed: readonly Scope[]
@@ -51,37 +51,38 @@ export async function authorizeCall(deps: AuthenticationDeps, call: Call): Promi
   return decide(deps, call, caller) ?? decideFromStore(deps, call, caller)
 }
 
-function tryFindCaller(deps: AuthenticationDeps, { presented, caller }: Call): Caller | undefined {
-  if (presented.kind === 'nothing') throw nothingSent()
-  if (presented.kind === 'bearer') {
-    const verdict = tryVerifyToken(deps.tokenCache, presented.accessToken)
-    return verdict && ofToken(verdict)
+function tryFindCaller(deps: AuthenticationDeps, { credential, caller }: Call): Caller | undefined {
+  if (credential.kind === 'none') throw nothingSent()
+  if (credential.kind === 'bearer') {
+    const verdict = tryVerifyToken(deps.tokenCache, credential.accessToken)
+    return verdict && callerFromToken(verdict)
   }
-  const key = tryAuthenticateKey(deps, presented, caller)
-  return key && ofPair(key)
+  const key = tryAuthenticateKey(deps, credential, caller)
+  return key && callerFromKey(key)
 }
 
-async function findCaller(deps: AuthenticationDeps, { presented, caller }: Call): Promise<Caller> {
-  if (presented.kind === 'nothing') throw nothingSent()
-  if (presented.kind === 'bearer') return ofToken(await verifyToken(deps.tokenCache, presented.accessToken))
-  return ofPair(await authenticateKey(deps, presented, caller))
+async function findCaller(deps: AuthenticationDeps, { credential, caller }: Call): Promise<Caller> {
+  if (credential.kind === 'none') throw nothingSent()
+  if (credential.kind === 'bearer')
+    return callerFromToken(await verifyToken(deps.tokenCache, credential.accessToken))
+  return callerFromKey(await authenticateKey(deps, credential, caller))
 }
 
-function ofToken(verdict: Verdict): Caller {
+function callerFromToken(verdict: Verdict): Caller {
   if (!verdict.active) throw notActive(verdict)
   return { key: verdict.key, tokenScope: verdict.token.scope }
 }
 
-const ofPair = (key: CachedKey): Caller => ({ key, tokenScope: undefined })
+const callerFromKey = (key: CachedKey): Caller => ({ key, tokenScope: undefined })
 
 function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed | undefined {
   const { key, tokenScope } = caller
-  const rights = rightsOf(key, tokenScope)
+  const rights = effectiveScopesOf(key, tokenScope)
   const isAllowedIp = key.allowsIp(call.caller.plain)
-  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, call, key, rights)
+  if (isAllowedIp && !missingScope(rights.scopes, call)) return allowed(deps, call, key, rights)
   // The scope of a token never changes, so the database cannot change this refusal.
-  if (isAllowedIp && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
-    throw faultOf(call, caller)!
+  if (isAllowedIp && tokenScope !== undefined && missingScope(tokenScope.split(' '), call))
+    throw refusalFor(call, caller)!
   return undefined
 }
 
@@ -89,12 +90,17 @@ function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed |
 async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Caller): Promise<Allowed> {
   await deps.tokenCache.loadKey(key.row.project_id, key.row.id)
   const caller = await findCaller(deps, call)
-  const fault = faultOf(call, caller)
+  const fault = refusalFor(call, caller)
   if (fault) throw fault
-  return allowed(deps, call, caller.key, rightsOf(caller.key, caller.tokenScope))
+  return allowed(deps, call, caller.key, effectiveScopesOf(caller.key, caller.tokenScope))
 }
 
-function allowed(deps: AuthenticationDeps, call: Call, key: CachedKey, { text: scope }: Rights): Allowed {
+function allowed(
+  deps: AuthenticationDeps,
+  call: Call,
+  key: CachedKey,
+  { text: scope }: EffectiveScopes,
+): Allowed {
   deps.lastUsed.record(key, call.caller.plain)
   deps.usage.call(key.row.project_id, key.row.id)
   return { key, scope }
@@ -103,37 +109,40 @@ function allowed(deps: AuthenticationDeps, call: Call, key: CachedKey, { text: s
 /** Limits the cache per key. Clients use few different scopes. */
 const MAX_CACHED_RIGHTS = 50
 
-function rightsOf({ rights, permissions }: CachedKey, tokenScope: string | undefined): Rights {
+function effectiveScopesOf(
+  { rights, permissions }: CachedKey,
+  tokenScope: string | undefined,
+): EffectiveScopes {
   const known = rights.get(tokenScope)
   if (known) return known
-  const scopes = tokenScope === undefined ? permissions : inForce(tokenScope.split(' '), permissions)
+  const scopes = tokenScope === undefined ? permissions : intersectScopes(tokenScope.split(' '), permissions)
   const found = { scopes, text: scopes.join(' ') }
   if (rights.size < MAX_CACHED_RIGHTS) rights.set(tokenScope, found)
   return found
 }
 
 /** Intersects the scopes of token and key. `api` and `vouchers` intersect in `vouchers`, in either order. */
-function inForce(held: readonly string[], permissions: readonly Scope[]): readonly string[] {
+function intersectScopes(held: readonly string[], permissions: readonly Scope[]): readonly string[] {
   const both = held.filter((scope) => covers(permissions, scope as Scope))
   if (both.length < held.length)
     both.push(...permissions.filter((scope) => !both.includes(scope) && covers(held, scope)))
   return both
 }
 
-const lackedBy = (held: readonly string[], { needed }: Call): Scope | undefined =>
+const missingScope = (held: readonly string[], { needed }: Call): Scope | undefined =>
   needed.find((scope) => !covers(held, scope))
 
 /** Checks the address, then the scope. The address of a key pair was already checked with its secret. */
-function faultOf(call: Call, { key, tokenScope }: Caller): Problem | undefined {
+function refusalFor(call: Call, { key, tokenScope }: Caller): Problem | undefined {
   if (!key.allowsIp(call.caller.plain))
-    return addressRefused(
+    return ipNotAllowed(
       key,
       call.caller.plain,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
-  const byToken = tokenScope === undefined ? undefined : lackedBy(tokenScope.split(' '), call)
+  const byToken = tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), call)
   if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope}.`)
-  const byKey = lackedBy(key.permissions, call)
+  const byKey = missingScope(key.permissions, call)
   if (byKey) return insufficient(key, call, byKey, `Its API key has: ${key.permissions.join(' ')}.`)
   return undefined
 }
@@ -155,7 +164,7 @@ const notActive = (verdict: Verdict & { active: false }): Problem =>
   })
 
 function insufficient(key: CachedKey, { what }: Call, lacking: Scope, holds: string): Problem {
-  const whole = wholeSideOf(lacking)
+  const whole = wildcardScopeOf(lacking)
   const or = whole === lacking ? '' : ` or "${whole}"`
   return new Problem('insufficient_scope', {
     message: `${what} requires "${lacking}"${or}.`,

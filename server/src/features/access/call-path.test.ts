@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../../test/properties.ts'
 import { covers, SCOPE_VALUES } from '../../contract/scopes.ts'
-import { hostilePath, judgePath } from './call-path.ts'
+import { ambiguityIn, requiredScopeOf } from './call-path.ts'
 
 const TRICKS = [
   '',
@@ -68,8 +68,8 @@ const TRICKS = [
 
 describe('a path that servers parse differently', () => {
   test.each(TRICKS)('is refused: %j', (path) => {
-    expect(hostilePath(path)).not.toBeNull()
-    expect(judgePath(path)).toMatchObject({ ok: false })
+    expect(ambiguityIn(path)).not.toBeNull()
+    expect(requiredScopeOf(path)).toMatchObject({ ok: false })
   })
 
   test('is refused wherever the trick appears in the path, also if it is repeated', () => {
@@ -80,7 +80,7 @@ describe('a path that servers parse differently', () => {
     fc.assert(
       fc.property(fc.array(piece), fc.oneof(...tricks), fc.array(piece), (before, trick, after) => {
         const path = `/v1/vouchers/${before.join('/')}${trick}${after.join('/')}`
-        expect(judgePath(path).ok).toBe(false)
+        expect(requiredScopeOf(path).ok).toBe(false)
       }),
     )
   })
@@ -88,7 +88,7 @@ describe('a path that servers parse differently', () => {
   test('is refused quickly even if it is very long', () => {
     const started = performance.now()
     for (const piece of ['%25', '/', '.', '/.', '%', '%2', 'a', '%41', '%25%32', '%25%32%35'])
-      judgePath(`/v1/${piece.repeat(100_000)}`)
+      requiredScopeOf(`/v1/${piece.repeat(100_000)}`)
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 })
@@ -132,7 +132,7 @@ describe('nested percent-encodings', () => {
       fc.property(plain, forbidden, plain, fc.nat(6), coins, (before, char, after, layers, each) => {
         let path = `${before}${encodeLayer(char, /./s, each)}${after}`
         for (let layer = 0; layer < layers; layer++) path = encodeLayer(path, NEVER, each)
-        expect(judgePath(`/v1/vouchers/${path}`).ok, path).toBe(false)
+        expect(requiredScopeOf(`/v1/vouchers/${path}`).ok, path).toBe(false)
       }),
       { numRuns: 1_000 },
     )
@@ -142,7 +142,7 @@ describe('nested percent-encodings', () => {
     fc.assert(
       fc.property(harmless, fc.integer({ min: 1, max: 5 }), coins, (text, layers, each) => {
         const path = encodeHarmless(text, layers, each)
-        expect(judgePath(path), path).toEqual({ ok: true, needed: 'vouchers' })
+        expect(requiredScopeOf(path), path).toEqual({ ok: true, needed: 'vouchers' })
       }),
       { numRuns: 1_000 },
     )
@@ -151,7 +151,7 @@ describe('nested percent-encodings', () => {
   test('of harmless text are refused if they are more than five layers deep', () => {
     fc.assert(
       fc.property(harmless, fc.integer({ min: 6, max: 8 }), coins, (text, layers, each) => {
-        expect(judgePath(encodeHarmless(text, layers, each)).ok).toBe(false)
+        expect(requiredScopeOf(encodeHarmless(text, layers, each)).ok).toBe(false)
       }),
       { numRuns: 50 },
     )
@@ -169,8 +169,8 @@ describe('a plain path', () => {
     )
     fc.assert(
       fc.property(rest, query, (more, asked) => {
-        expect(judgePath(`/v1/vouchers${more}${asked}`)).toEqual({ ok: true, needed: 'vouchers' })
-        expect(judgePath(`/client/v1/vouchers${more}${asked}`)).toEqual({
+        expect(requiredScopeOf(`/v1/vouchers${more}${asked}`)).toEqual({ ok: true, needed: 'vouchers' })
+        expect(requiredScopeOf(`/client/v1/vouchers${more}${asked}`)).toEqual({
           ok: true,
           needed: 'client_vouchers',
         })
@@ -202,7 +202,7 @@ describe('a plain path', () => {
     ['/v1?vouchers', 'api'],
     ['/client/v1', 'client_api'],
     ['/client/v1/loyalties', 'client_api'],
-  ] as const)('%.40s needs %s', (path, needed) => expect(judgePath(path)).toEqual({ ok: true, needed }))
+  ] as const)('%.40s needs %s', (path, needed) => expect(requiredScopeOf(path)).toEqual({ ok: true, needed }))
 
   test.each([
     '/',
@@ -220,14 +220,14 @@ describe('a plain path', () => {
     '/management/v1/projects',
     '/?/v1/vouchers',
   ])('outside of the API is refused: %s', (path) =>
-    expect(judgePath(path)).toEqual({ ok: false, says: 'the path is outside of /v1 and /client/v1' }),
+    expect(requiredScopeOf(path)).toEqual({ ok: false, says: 'the path is outside of /v1 and /client/v1' }),
   )
 
   test('never requires a scope of the other API', () => {
     const segment = fc.oneof(fc.constantFrom(...SCOPE_VALUES), fc.stringMatching(/^[a-z_-]{0,20}$/))
     fc.assert(
       fc.property(segment, (one) => {
-        const [server, client] = [judgePath(`/v1/${one}`), judgePath(`/client/v1/${one}`)]
+        const [server, client] = [requiredScopeOf(`/v1/${one}`), requiredScopeOf(`/client/v1/${one}`)]
         if (!server.ok || !client.ok) throw new Error('not plain')
         expect([covers(['api'], server.needed), covers(['client_api'], server.needed)]).toEqual([true, false])
         expect([covers(['api'], client.needed), covers(['client_api'], client.needed)]).toEqual([false, true])

@@ -3,7 +3,7 @@ import { type Scope, scopeOfPath } from '../../contract/scopes.ts'
 import { pathOf } from '../../platform/http/index.ts'
 
 /** Patterns that servers parse differently, with their names. */
-const HOSTILE = [
+const AMBIGUOUS = [
   {
     pattern: /[\x00-\x20\x7f-\uffff]/,
     says: 'a control character, a space or a character that must be encoded',
@@ -16,9 +16,9 @@ const HOSTILE = [
 ]
 
 /** Returns why a path is refused, or null. Paths are not normalised, because the API behind may do it differently. */
-export function hostilePath(path: string): string | null {
+export function ambiguityIn(path: string): string | null {
   if (!path.startsWith('/')) return 'no leading slash'
-  return HOSTILE.find(({ pattern }) => pattern.test(path))?.says ?? hiddenByEncoding(path)
+  return AMBIGUOUS.find(({ pattern }) => pattern.test(path))?.says ?? hiddenByEncoding(path)
 }
 
 /** An API behind a decoding proxy may decode two or three times. Deeper encodings have no legitimate use. */
@@ -50,9 +50,9 @@ export type PathVerdict =
   | { readonly ok: false; readonly says: string }
 
 /** Validates the path and returns the scope that it requires. */
-export function judgePath(uri: string): PathVerdict {
+export function requiredScopeOf(uri: string): PathVerdict {
   const path = pathOf(uri)
-  const hostile = hostilePath(path)
+  const hostile = ambiguityIn(path)
   if (hostile !== null) return { ok: false, says: `the path has ${hostile}` }
   const needed = scopeOfPath(path)
   return needed === null

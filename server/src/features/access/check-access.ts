@@ -1,4 +1,4 @@
-import { covers, SCOPE_VALUES, SCOPES, type Scope, wholeSideOf } from '../../contract/scopes.ts'
+import { covers, SCOPE_VALUES, SCOPES, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
 import { normalizeIp } from '../../platform/addresses.ts'
 import { closest } from '../../platform/closest.ts'
 import type { Database } from '../../platform/database/index.ts'
@@ -8,11 +8,11 @@ import {
   type CachedKey,
   cachedKey,
   findTokens,
-  nameOfToken,
+  parseAccessToken,
   type TokenCache,
   type TokenRow,
 } from '../tokens/index.ts'
-import { judgePath } from './call-path.ts'
+import { requiredScopeOf } from './call-path.ts'
 
 export interface AccessQuestion {
   readonly access_token?: string | undefined
@@ -46,7 +46,7 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
  * instead of the cache, and comes to the same decision as the guard.
  */
 export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
-  const path = judgePath(question.path)
+  const path = requiredScopeOf(question.path)
   const pathCheck = check('path', path.ok, {
     yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
@@ -64,10 +64,10 @@ export async function checkAccess(deps: Deps, question: AccessQuestion): Promise
 }
 
 /** True if no scope names the first segment: the path is probably misspelt. */
-const isUnnamed = (needed: Scope): boolean => needed === wholeSideOf(needed)
+const isUnnamed = (needed: Scope): boolean => needed === wildcardScopeOf(needed)
 
 const namedSegments = (side: Scope): string[] =>
-  SCOPE_VALUES.filter((scope) => scope !== side && wholeSideOf(scope) === side).map(
+  SCOPE_VALUES.filter((scope) => scope !== side && wildcardScopeOf(scope) === side).map(
     (scope) => SCOPES[scope].segment,
   )
 
@@ -97,7 +97,7 @@ async function tokenSteps(
   accessToken: string,
   needed: Scope | null,
 ): Promise<Check[]> {
-  const name = nameOfToken(accessToken)
+  const name = parseAccessToken(accessToken)
   const wellFormed = check('well_formed', name !== null, {
     yes: 'the token is well-formed',
     no: 'this is not a Jeton token: prefix, length or checksum is wrong',

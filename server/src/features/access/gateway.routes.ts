@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ALL_METHODS, type ApiRequest, type ApiResponse, type App } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
+import { type AuthenticationDeps, readCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
-import { GATEWAY, questionOf } from './gateway.ts'
+import { GATEWAY, parseGatewayRequest } from './gateway-request.ts'
 
 interface Deps extends AuthenticationDeps {
   readonly metrics: Metrics
@@ -55,9 +55,9 @@ export function gatewayRoutes(app: App, deps: Deps): void {
 
   function authorize(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     try {
-      const presented = presentedCredential(request)
-      const { needed, what } = questionOf(request.raw)
-      const call = { presented, caller: request.caller, needed, what }
+      const credential = readCredential(request)
+      const { needed, what } = parseGatewayRequest(request.raw)
+      const call = { credential, caller: request.caller, needed, what }
       const cached = tryAuthorizeCall(deps, call)
       return cached ? pass(cached) : authorizeCall(deps, call).then(pass, refuse)
     } catch (error) {

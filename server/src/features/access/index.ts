@@ -1,5 +1,5 @@
 /** Access: decides which calls a token or key is allowed to make, and from where. Issues and stores nothing. */
 export { accessRoutes } from './access.routes.ts'
 export { gatewayRoutes } from './gateway.routes.ts'
-export { badGatewayUrl } from './gateway.ts'
+export { badGatewayUrl } from './gateway-request.ts'
 export { createScopeGuard } from './scope-guard.ts'

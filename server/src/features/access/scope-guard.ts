@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../../contract/scopes.ts'
 import { type Guard, pathOf } from '../../platform/http/index.ts'
-import { type AuthenticationDeps, presentedCredential } from '../tokens/index.ts'
+import { type AuthenticationDeps, readCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
 
 /** Guards every route of `/v1` and `/client/v1`. */
 export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
-  const enter = (request: FastifyRequest, { key }: Allowed): void => {
+  const setCaller = (request: FastifyRequest, { key }: Allowed): void => {
     const { id, name, app_id, project_id: projectId } = key.row
     request.logNote = name
     request.projectId = projectId
@@ -15,10 +15,10 @@ export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
   }
   return (request, needed) => {
     const what = `${request.method} ${pathOf(request.url)}`
-    const presented = presentedCredential(request)
-    const call = { presented, caller: request.caller, needed: [needed], what }
+    const credential = readCredential(request)
+    const call = { credential, caller: request.caller, needed: [needed], what }
     const cached = tryAuthorizeCall(deps, call)
-    if (!cached) return authorizeCall(deps, call).then((allowed) => enter(request, allowed))
-    enter(request, cached)
+    if (!cached) return authorizeCall(deps, call).then((allowed) => setCaller(request, allowed))
+    setCaller(request, cached)
   }
 }

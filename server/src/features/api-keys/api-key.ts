@@ -48,9 +48,9 @@ export function checkWhitelist(entries: readonly string[]): void {
 }
 
 /** Result of comparing a secret with a key. Each comparison takes constant time. */
-export type SecretVerdict = 'current' | 'in_grace' | 'replaced' | 'wrong'
+export type SecretMatch = 'current' | 'in_grace' | 'replaced' | 'wrong'
 
-export function judgeSecret(row: ApiKeyRow, digest: Uint8Array, now: number): SecretVerdict {
+export function matchSecret(row: ApiKeyRow, digest: Uint8Array, now: number): SecretMatch {
   if (sameDigest(digest, row.secret_digest)) return 'current'
   if (!row.previous_digest || !sameDigest(digest, row.previous_digest)) return 'wrong'
   return now < (row.previous_until ?? 0) ? 'in_grace' : 'replaced'

@@ -17,7 +17,7 @@ export {
   markKeysDeleted,
   saveKeyUse,
 } from './api-key.store.ts'
-export { judgeSecret, permissionsOf, type SecretVerdict, whitelistOf } from './api-key.ts'
+export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'
 export { createApiKeyIn } from './create-api-key.ts'
 export {
   type KeyAddressRow,

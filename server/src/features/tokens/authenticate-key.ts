@@ -1,13 +1,13 @@
 import { Problem } from '../../contract/problem.ts'
 import type { ClientAddress, LoginThrottle } from '../../platform/http/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
-import { judgeSecret } from '../api-keys/index.ts'
+import { matchSecret } from '../api-keys/index.ts'
 import type { UsageCounter } from '../usage/index.ts'
 import type { CachedKey } from './cached-key.ts'
 import type { LastUsedTracker } from './last-used.ts'
 import type { TokenCache } from './token-cache.ts'
 
-interface Pair {
+interface KeyCredentials {
   readonly appId: string
   readonly appToken: string
 }
@@ -20,7 +20,7 @@ export interface AuthenticationDeps {
 }
 
 /** Same response for missing, unknown, wrong and deleted. Only the recorded step differs. */
-export const notAccepted = (step: string, key?: CachedKey): Problem =>
+export const keyNotAccepted = (step: string, key?: CachedKey): Problem =>
   new Problem('unauthorized', {
     message: 'The API key was not accepted.',
     details: 'Check X-App-Id and X-App-Token. An operator can see the reason: jeton explain <request_id>',
@@ -34,11 +34,7 @@ const blocked = (key: CachedKey): Problem =>
     refusal: { step: 'key_blocked', keyId: key.row.id, projectId: key.row.project_id },
   })
 
-export const addressRefused = (
-  key: CachedKey,
-  address: string | null,
-  step = 'address_not_allowed',
-): Problem =>
+export const ipNotAllowed = (key: CachedKey, address: string | null, step = 'address_not_allowed'): Problem =>
   new Problem('ip_not_allowed', {
     message: `This key is not allowed from ${address ?? 'an unknown address'}.`,
     details: 'If this is the address of your proxy, an operator must add it to JETON_TRUSTED_PROXIES.',
@@ -55,17 +51,17 @@ interface Attempt {
 
 /** Returns why the pair is refused, in the order of the checks; undefined if it is accepted. */
 function refusalFor(key: CachedKey | undefined, { digest, now, address }: Attempt): Problem | undefined {
-  if (!key) return notAccepted('app_id_unknown')
-  if (key.row.state === 'deleted') return notAccepted('key_deleted', key)
-  const verdict = judgeSecret(key.row, digest, now)
-  if (verdict === 'wrong') return notAccepted('secret_wrong', key)
-  if (verdict === 'replaced') return notAccepted('secret_replaced', key)
+  if (!key) return keyNotAccepted('app_id_unknown')
+  if (key.row.state === 'deleted') return keyNotAccepted('key_deleted', key)
+  const verdict = matchSecret(key.row, digest, now)
+  if (verdict === 'wrong') return keyNotAccepted('secret_wrong', key)
+  if (verdict === 'replaced') return keyNotAccepted('secret_replaced', key)
   if (key.row.state === 'blocked') return blocked(key)
-  if (!key.allowsIp(address)) return addressRefused(key, address)
+  if (!key.allowsIp(address)) return ipNotAllowed(key, address)
   return undefined
 }
 
-const attemptOf = (cache: TokenCache, { appToken }: Pair, caller: ClientAddress): Attempt => ({
+const attemptOf = (cache: TokenCache, { appToken }: KeyCredentials, caller: ClientAddress): Attempt => ({
   digest: digestOf(appToken),
   now: cache.databaseClock.now(),
   address: caller.plain,
@@ -74,7 +70,7 @@ const attemptOf = (cache: TokenCache, { appToken }: Pair, caller: ClientAddress)
 /** Returns the key of a pair if the cache accepts it. */
 export function tryAuthenticateKey(
   deps: AuthenticationDeps,
-  pair: Pair,
+  pair: KeyCredentials,
   caller: ClientAddress,
 ): CachedKey | undefined {
   const key = deps.tokenCache.getKeyByAppId(pair.appId)
@@ -87,7 +83,7 @@ export function tryAuthenticateKey(
 function accepted({ lastUsed }: AuthenticationDeps, key: CachedKey, attempt: Attempt): CachedKey {
   const { previous_until } = key.row
   const isGracePeriod = previous_until !== null && attempt.now < previous_until
-  if (isGracePeriod && judgeSecret(key.row, attempt.digest, attempt.now) === 'in_grace')
+  if (isGracePeriod && matchSecret(key.row, attempt.digest, attempt.now) === 'in_grace')
     lastUsed.record(key, attempt.address, 'previous')
   return key
 }
@@ -95,7 +91,7 @@ function accepted({ lastUsed }: AuthenticationDeps, key: CachedKey, attempt: Att
 /** Returns the key of a pair. Only the database refuses, so a new key, secret or allowlist works everywhere immediately. */
 export async function authenticateKey(
   deps: AuthenticationDeps,
-  pair: Pair,
+  pair: KeyCredentials,
   caller: ClientAddress,
 ): Promise<CachedKey> {
   const cached = tryAuthenticateKey(deps, pair, caller)

@@ -12,14 +12,14 @@ export interface CachedKey {
   /** Granted scope by requested scope, because clients repeat the same requests. */
   readonly grants: Map<string, string>
   /** Effective rights by token scope; for undefined, the rights of the key itself. */
-  readonly rights: Map<string | undefined, Rights>
+  readonly rights: Map<string | undefined, EffectiveScopes>
   /** Monotonic time at which the row was read. */
   readonly readAt: number
   keysVersion: KeysVersion | undefined
 }
 
 /** The part of a token's scope that its key currently permits. */
-export interface Rights {
+export interface EffectiveScopes {
   readonly scopes: readonly string[]
   /** `scopes`, separated by spaces. */
   readonly text: string

@@ -1,16 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { presentedCredential } from './client-credentials.ts'
+import { readCredential } from './client-credentials.ts'
 
 const PAIR = { 'x-app-id': 'id', 'x-app-token': 'secret' }
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
 const formPair = { client_id: 'id', client_secret: 'secret' }
 
-const presented = (headers: Record<string, string>, form: Record<string, string> = {}) =>
-  presentedCredential({ headers } as never as FastifyRequest, new Map(Object.entries(form)))
+const credential = (headers: Record<string, string>, form: Record<string, string> = {}) =>
+  readCredential({ headers } as never as FastifyRequest, new Map(Object.entries(form)))
 
-const PROVED = { kind: 'pair', appId: 'id', appToken: 'secret' }
-const NOTHING = { kind: 'nothing' }
+const PROVED = { kind: 'key', appId: 'id', appToken: 'secret' }
+const NOTHING = { kind: 'none' }
 
 describe('a key pair', () => {
   test.each([
@@ -31,7 +31,7 @@ describe('a key pair', () => {
     ['in headers, with empty form fields', PAIR, { client_id: '', client_secret: '' }],
     ['in Basic, with empty form fields', basic('id:secret'), { client_id: '', client_secret: '' }],
   ] as const)('%s is taken', (_, headers, form) => {
-    expect(presented(headers, form)).toEqual(PROVED)
+    expect(credential(headers, form)).toEqual(PROVED)
   })
 
   test.each([
@@ -46,13 +46,13 @@ describe('a key pair', () => {
     ['half a pair and an Authorization of another scheme', { 'x-app-id': 'id', authorization: 'x' }, {}],
     ['a form and an Authorization of another scheme', { authorization: 'Negotiate abc' }, formPair],
   ] as const)('that differs between %s is refused as ambiguous', (_, headers, form) => {
-    expect(() => presented(headers, form)).toThrow(
+    expect(() => credential(headers, form)).toThrow(
       expect.objectContaining({ key: 'conflicting_credentials', status: 400 }),
     )
   })
 
   test('keeps colons, plus signs and percent signs of an unencoded secret', () => {
-    expect(presented(basic('id:a:b%'))).toEqual({ kind: 'pair', appId: 'id', appToken: 'a:b%' })
+    expect(credential(basic('id:a:b%'))).toEqual({ kind: 'key', appId: 'id', appToken: 'a:b%' })
   })
 
   test.each([
@@ -64,14 +64,14 @@ describe('a key pair', () => {
     ['a scheme without a value', { authorization: 'Basic' }, {}],
     ['Basic without a colon', basic('id'), {}],
   ] as const)('is missing: %s', (_, headers, form) => {
-    expect(presented(headers, form)).toEqual(NOTHING)
+    expect(credential(headers, form)).toEqual(NOTHING)
   })
 })
 
 describe('a bearer token', () => {
   test('is read from its header, with the scheme in any case', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
-      expect(presented({ authorization: `${scheme} jtn_x` })).toEqual({
+      expect(credential({ authorization: `${scheme} jtn_x` })).toEqual({
         kind: 'bearer',
         accessToken: 'jtn_x',
       })
@@ -83,12 +83,12 @@ describe('a bearer token', () => {
     ['a form', {}, formPair],
     ['half a pair in the form', {}, { client_id: 'id' }],
   ] as const)('together with a pair in %s is refused', (_, headers, form) => {
-    expect(() => presented({ ...headers, authorization: 'Bearer jtn_x' }, form)).toThrow(
+    expect(() => credential({ ...headers, authorization: 'Bearer jtn_x' }, form)).toThrow(
       expect.objectContaining({ key: 'conflicting_credentials' }),
     )
   })
 
   test('in the form is not a credential, but the token to introspect', () => {
-    expect(presented({}, { access_token: 'jtn_x' })).toEqual(NOTHING)
+    expect(credential({}, { access_token: 'jtn_x' })).toEqual(NOTHING)
   })
 })

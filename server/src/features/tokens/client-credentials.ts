@@ -3,12 +3,12 @@ import { Problem } from '../../contract/problem.ts'
 import type { Form } from '../../platform/http/index.ts'
 
 /** Credential of a request: none, a key pair, or a bearer token. */
-export type Presented =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'pair'; readonly appId: string; readonly appToken: string }
+export type Credential =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'key'; readonly appId: string; readonly appToken: string }
   | { readonly kind: 'bearer'; readonly accessToken: string }
 
-interface Pair {
+interface PartialCredentials {
   readonly appId: string | undefined
   readonly appToken: string | undefined
 }
@@ -25,7 +25,7 @@ function header(headers: IncomingHttpHeaders, name: string): string | undefined 
 }
 
 /** RFC 6749 §2.3.1 form-encodes both halves before Basic. Several clients do not, so plain values are accepted too. */
-function decodeHalf(text: string): string {
+function decodeBasicPart(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
@@ -33,16 +33,16 @@ function decodeHalf(text: string): string {
   }
 }
 
-function basicPair(value: string): Pair {
+function basicCredentials(value: string): PartialCredentials {
   const text = Buffer.from(value, 'base64').toString()
   const colon = text.indexOf(':')
-  if (colon < 0) return { appId: decodeHalf(text), appToken: undefined }
-  return { appId: decodeHalf(text.slice(0, colon)), appToken: decodeHalf(text.slice(colon + 1)) }
+  if (colon < 0) return { appId: decodeBasicPart(text), appToken: undefined }
+  return { appId: decodeBasicPart(text.slice(0, colon)), appToken: decodeBasicPart(text.slice(colon + 1)) }
 }
 
 /** Combines two pairs. A half that both contain must be equal. */
-function merge(a: Pair, b: Pair): Pair {
-  if (!isNamed(b)) return a
+function merge(a: PartialCredentials, b: PartialCredentials): PartialCredentials {
+  if (!isPresent(b)) return a
   const differ = (x: string | undefined, y: string | undefined) =>
     x !== undefined && y !== undefined && x !== y
   if (differ(a.appId, b.appId) || differ(a.appToken, b.appToken)) throw conflicting()
@@ -53,30 +53,35 @@ function merge(a: Pair, b: Pair): Pair {
  * Reads the credential of a request. A pair that is sent twice must be identical, because several public clients send it
  * twice. Different credentials are refused as ambiguous.
  */
-export function presentedCredential(
+export function readCredential(
   { headers }: { readonly headers: IncomingHttpHeaders },
   form?: Form,
-): Presented {
-  const inHeaders: Pair = { appId: header(headers, 'x-app-id'), appToken: header(headers, 'x-app-token') }
+): Credential {
+  const inHeaders: PartialCredentials = {
+    appId: header(headers, 'x-app-id'),
+    appToken: header(headers, 'x-app-token'),
+  }
   // RFC 6749 §3.2: a parameter without a value counts as omitted.
-  const inForm: Pair = {
+  const inForm: PartialCredentials = {
     appId: form?.get('client_id') || undefined,
     appToken: form?.get('client_secret') || undefined,
   }
   const authorization = header(headers, 'authorization')
-  if (authorization === undefined) return asPair(merge(inHeaders, inForm))
+  if (authorization === undefined) return asCredential(merge(inHeaders, inForm))
   const [, scheme = '', value = ''] = /^(\S+) +(.*)$/.exec(authorization) ?? []
   if (scheme.toLowerCase() === 'bearer') {
-    if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
+    if (isPresent(inHeaders) || isPresent(inForm)) throw conflicting()
     return { kind: 'bearer', accessToken: value }
   }
-  if (scheme.toLowerCase() === 'basic') return asPair(merge(basicPair(value), merge(inHeaders, inForm)))
+  if (scheme.toLowerCase() === 'basic')
+    return asCredential(merge(basicCredentials(value), merge(inHeaders, inForm)))
   // An unreadable Authorization header is a second credential beside the pair.
-  if (isNamed(inHeaders) || isNamed(inForm)) throw conflicting()
-  return { kind: 'nothing' }
+  if (isPresent(inHeaders) || isPresent(inForm)) throw conflicting()
+  return { kind: 'none' }
 }
 
-const isNamed = ({ appId, appToken }: Pair): boolean => appId !== undefined || appToken !== undefined
+const isPresent = ({ appId, appToken }: PartialCredentials): boolean =>
+  appId !== undefined || appToken !== undefined
 
-const asPair = ({ appId, appToken }: Pair): Presented =>
-  appId === undefined || appToken === undefined ? { kind: 'nothing' } : { kind: 'pair', appId, appToken }
+const asCredential = ({ appId, appToken }: PartialCredentials): Credential =>
+  appId === undefined || appToken === undefined ? { kind: 'none' } : { kind: 'key', appId, appToken }

@@ -1,13 +1,13 @@
 /** Tokens: issue, verify and revoke. Verifying never writes, and returns "active" only for a confirmed state. */
 export {
   type AuthenticationDeps,
-  addressRefused,
   authenticateKey,
+  ipNotAllowed,
   tryAuthenticateKey,
 } from './authenticate-key.ts'
-export { type CachedKey, cachedKey, type Rights } from './cached-key.ts'
+export { type CachedKey, cachedKey, type EffectiveScopes } from './cached-key.ts'
 export { ChangeFeed } from './change-feed.ts'
-export { type Presented, presentedCredential } from './client-credentials.ts'
+export { type Credential, readCredential } from './client-credentials.ts'
 export { IssueBatcher } from './issue-batcher.ts'
 export { removeOldTokens } from './janitor.worker.ts'
 export { LastUsedTracker } from './last-used.ts'
@@ -19,6 +19,6 @@ export {
   findTokens,
   TOKENS_REVOKED,
 } from './token.store.ts'
-export { nameOfToken, type TokenRow } from './token.ts'
+export { parseAccessToken, type TokenRow } from './token.ts'
 export { TokenCache } from './token-cache.ts'
 export { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'

@@ -2,14 +2,14 @@ import { Problem } from '../../contract/problem.ts'
 import type { ApiRequest, Form } from '../../platform/http/index.ts'
 import {
   type AuthenticationDeps,
-  addressRefused,
   authenticateKey,
-  notAccepted,
+  ipNotAllowed,
+  keyNotAccepted,
   tryAuthenticateKey,
 } from './authenticate-key.ts'
 import type { CachedKey } from './cached-key.ts'
-import { presentedCredential } from './client-credentials.ts'
-import { addressIn, tokenIn } from './oauth-form.ts'
+import { readCredential } from './client-credentials.ts'
+import { readIpParameter, readTokenParameter } from './oauth-form.ts'
 import { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'
 
 const INACTIVE: Verdict = { active: false, step: 'bearer_inactive' }
@@ -20,12 +20,12 @@ export function tryIntrospectToken(
   request: ApiRequest,
   form: Form,
 ): Verdict | undefined {
-  const presented = presentedCredential(request, form)
-  if (presented.kind !== 'pair' || form.has('ip_address')) return undefined
-  const caller = tryAuthenticateKey(deps, presented, request.caller)
+  const credential = readCredential(request, form)
+  if (credential.kind !== 'key' || form.has('ip_address')) return undefined
+  const caller = tryAuthenticateKey(deps, credential, request.caller)
   if (!caller) return undefined
   recordCaller(deps, request, caller)
-  const verdict = tryVerifyToken(deps.tokenCache, tokenIn(form), caller.row.project_id)
+  const verdict = tryVerifyToken(deps.tokenCache, readTokenParameter(form), caller.row.project_id)
   if (verdict) countIntrospection(deps, caller)
   return verdict
 }
@@ -36,10 +36,10 @@ export async function introspectToken(
   request: ApiRequest,
   form: Form,
 ): Promise<Verdict> {
-  const presented = presentedCredential(request, form)
-  if (presented.kind === 'nothing') throw notAccepted('credential_missing')
-  if (presented.kind === 'bearer') return introspectAsBearer(deps, request, form, presented.accessToken)
-  const caller = await authenticateKey(deps, presented, request.caller)
+  const credential = readCredential(request, form)
+  if (credential.kind === 'none') throw keyNotAccepted('credential_missing')
+  if (credential.kind === 'bearer') return introspectAsBearer(deps, request, form, credential.accessToken)
+  const caller = await authenticateKey(deps, credential, request.caller)
   recordCaller(deps, request, caller)
   return verifyFor(deps, form, caller)
 }
@@ -48,7 +48,7 @@ const countIntrospection = ({ usage }: AuthenticationDeps, { row }: CachedKey): 
   usage.introspection(row.project_id, row.id)
 
 async function verifyFor(deps: AuthenticationDeps, form: Form, caller: CachedKey): Promise<Verdict> {
-  const verdict = await verifyIn(deps, form, caller.row.project_id)
+  const verdict = await verifyInProject(deps, form, caller.row.project_id)
   countIntrospection(deps, caller)
   return verdict
 }
@@ -62,9 +62,9 @@ function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, cal
  * Returns inactive for a token of another project, like for an unknown one. A resource server may send the address of its
  * client: the token is inactive for an address outside the allowlist.
  */
-async function verifyIn(deps: AuthenticationDeps, form: Form, projectId: string): Promise<Verdict> {
-  const accessToken = tokenIn(form)
-  const address = addressIn(form)
+async function verifyInProject(deps: AuthenticationDeps, form: Form, projectId: string): Promise<Verdict> {
+  const accessToken = readTokenParameter(form)
+  const address = readIpParameter(form)
   const verdict = await verifyToken(deps.tokenCache, accessToken, projectId)
   if (address === undefined || !verdict.active) return verdict
   return (await allowsIp(deps, verdict.key, address)) ? verdict : INACTIVE
@@ -88,7 +88,7 @@ async function introspectAsBearer(
 ): Promise<Verdict> {
   const own = await bearerVerdict(deps, request, accessToken)
   // RFC 7662 §2.1 requires an authorized caller. Every token may introspect itself.
-  if (accessToken !== tokenIn(form) && !(await canIntrospectOthers(deps, own)))
+  if (accessToken !== readTokenParameter(form) && !(await canIntrospectOthers(deps, own)))
     throw selfIntrospectionOnly(own)
   return verifyFor(deps, form, own.key)
 }
@@ -118,7 +118,7 @@ async function bearerVerdict(
       refusal: verdict,
     })
   if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
-    throw addressRefused(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
+    throw ipNotAllowed(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
   deps.lastUsed.record(verdict.key, request.caller.plain)
   return verdict
 }

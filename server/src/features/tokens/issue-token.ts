@@ -23,7 +23,7 @@ export interface IssuedToken {
   readonly expiresAt: number
 }
 
-interface Request {
+interface IssueRequest {
   readonly key: CachedKey
   readonly scope: string | undefined
   readonly authenticateAgain: () => Promise<CachedKey>
@@ -36,13 +36,13 @@ const MAX_ATTEMPTS = 5
  * Issues one token, as part of a batch. The batch accepts only the version of the key that was checked here. If the key
  * changes in between, credentials and scope are checked again.
  */
-export async function issueToken(deps: IssueDeps, request: Request): Promise<IssuedToken> {
+export async function issueToken(deps: IssueDeps, request: IssueRequest): Promise<IssuedToken> {
   const { tokenCache } = deps
-  let proved = request.key
+  let authenticatedKey = request.key
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const { key, scope } = await allowedScope(tokenCache, proved, request)
+    const { key, scope } = await allowedScope(tokenCache, authenticatedKey, request)
     const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key.row
-    const { accessToken, digest, mapKey } = newToken(deps.random, projectId, tokenCache.databaseClock.now())
+    const { accessToken, digest, cacheKey } = newToken(deps.random, projectId, tokenCache.databaseClock.now())
     const { keysVersion } = key
     const item = { projectId, keyId, keyVersion, epoch, keysVersion, digest, scope }
     const outcome = await deps.issueBatcher.issue(item)
@@ -50,11 +50,11 @@ export async function issueToken(deps: IssueDeps, request: Request): Promise<Iss
     if (outcome.status === 'issued') {
       const { expiresAt } = outcome
       if (outcome.keysVersion) key.keysVersion = outcome.keysVersion
-      tokenCache.putIssued(mapKey, { projectId, keyId, epoch, scope, expiresAt })
+      tokenCache.putIssued(cacheKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }
     await tokenCache.loadKey(projectId, keyId)
-    proved = await request.authenticateAgain()
+    authenticatedKey = await request.authenticateAgain()
   }
   throw new Problem('temporarily_unavailable', {
     message: 'The API key is being changed right now.',
@@ -78,10 +78,11 @@ function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined
  * Reads the database before it refuses a scope because of cached permissions. If the key has changed, its secret or
  * allowlist may have changed too, so the caller authenticates again.
  */
-async function allowedScope(cache: TokenCache, key: CachedKey, { scope, authenticateAgain }: Request) {
+async function allowedScope(cache: TokenCache, key: CachedKey, { scope, authenticateAgain }: IssueRequest) {
   try {
     return { key, scope: grantedTo(key, scope) }
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
     const stored = await cache.loadKey(key.row.project_id, key.row.id)
     const fresh = stored?.row.version === key.row.version ? key : await authenticateAgain()
     return { key: fresh, scope: grantedTo(fresh, scope) }

@@ -18,7 +18,7 @@ export function checkGrantType(form: Form): void {
 }
 
 /** Reads `access_token`, or `token` as in the RFCs. Both must be equal if both are sent. */
-export function tokenIn(form: Form): string {
+export function readTokenParameter(form: Form): string {
   const [first, second] = [form.get('access_token'), form.get('token')]
   const token = first || second || (first ?? second)
   if (token === undefined) throw missing('access_token', 'Send the token as access_token or as token.')
@@ -30,7 +30,7 @@ export function tokenIn(form: Form): string {
   return token
 }
 
-export function addressIn(form: Form): string | undefined {
+export function readIpParameter(form: Form): string | undefined {
   const text = form.get('ip_address')
   if (text === undefined) return undefined
   const address = normalizeIp(text)

@@ -12,14 +12,14 @@ import {
   fastifyHandler,
 } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { type AuthenticationDeps, authenticateKey, notAccepted } from './authenticate-key.ts'
+import { type AuthenticationDeps, authenticateKey, keyNotAccepted } from './authenticate-key.ts'
 import type { CachedKey } from './cached-key.ts'
-import { type Presented, presentedCredential } from './client-credentials.ts'
+import { type Credential, readCredential } from './client-credentials.ts'
 import { introspectToken, tryIntrospectToken } from './introspect-token.ts'
 import { type IssueDeps, issueToken } from './issue-token.ts'
-import { checkGrantType, tokenIn } from './oauth-form.ts'
+import { checkGrantType, readTokenParameter } from './oauth-form.ts'
 import { revokeToken } from './revoke-token.ts'
-import { nameOfToken, secondsLeft } from './token.ts'
+import { parseAccessToken, secondsLeft } from './token.ts'
 import type { Verdict } from './verify-token.ts'
 
 interface Deps extends IssueDeps, AuthenticationDeps {
@@ -91,9 +91,9 @@ export function oauthRoutes(app: App, deps: Deps): void {
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
   const count = addOAuthMetrics(deps.metrics)
 
-  async function provedKey(request: ApiRequest, presented: Presented): Promise<CachedKey> {
-    if (presented.kind !== 'pair') throw notAccepted('credential_missing')
-    const key = await authenticateKey(deps, presented, request.caller)
+  async function authenticateClient(request: ApiRequest, credential: Credential): Promise<CachedKey> {
+    if (credential.kind !== 'key') throw keyNotAccepted('credential_missing')
+    const key = await authenticateKey(deps, credential, request.caller)
     deps.lastUsed.record(key, request.caller.plain)
     request.logNote = key.row.name
     return key
@@ -102,10 +102,10 @@ export function oauthRoutes(app: App, deps: Deps): void {
   async function issue(request: ApiRequest): Promise<ApiResponse> {
     try {
       const form = formOf(request)
-      const presented = presentedCredential(request, form)
-      const key = await provedKey(request, presented)
+      const credential = readCredential(request, form)
+      const key = await authenticateClient(request, credential)
       checkGrantType(form)
-      const authenticateAgain = () => provedKey(request, presented)
+      const authenticateAgain = () => authenticateClient(request, credential)
       const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
       count.issued()
       deps.usage.tokenIssued(issued.key.row.project_id, issued.key.row.id)
@@ -146,20 +146,20 @@ export function oauthRoutes(app: App, deps: Deps): void {
     fastifyHandler(issue) as never,
   )
 
-  function answerOf(form: Form, verdict: Verdict): ApiResponse {
+  function introspectionResponse(form: Form, verdict: Verdict): ApiResponse {
     count.verdict(verdict.active)
     if (!verdict.active) return INACTIVE_RESPONSE
     const { scope, expiresAt } = verdict.token
     const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
-    return json(`${tokenJson(tokenIn(form), verdict.key, parts)},"active":true}`)
+    return json(`${tokenJson(readTokenParameter(form), verdict.key, parts)},"active":true}`)
   }
 
   /** Not async: a cached verdict is returned without a promise. */
   function introspect(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const form = formOf(request)
     const cached = tryIntrospectToken(deps, request, form)
-    if (cached) return answerOf(form, cached)
-    return introspectToken(deps, request, form).then((verdict) => answerOf(form, verdict))
+    if (cached) return introspectionResponse(form, cached)
+    return introspectToken(deps, request, form).then((verdict) => introspectionResponse(form, verdict))
   }
 
   for (const [url, operationId] of [
@@ -208,9 +208,9 @@ export function oauthRoutes(app: App, deps: Deps): void {
 
   async function revoke(request: FastifyRequest): Promise<boolean> {
     const form = formOf(request)
-    const key = await provedKey(request, presentedCredential(request, form))
-    const accessToken = tokenIn(form)
-    const name = nameOfToken(accessToken)
+    const key = await authenticateClient(request, readCredential(request, form))
+    const accessToken = readTokenParameter(form)
+    const name = parseAccessToken(accessToken)
     if (name?.projectId !== key.row.project_id) return false
     const revoked = await revokeToken(deps.db, name, { byKeyId: key.row.id })
     if (revoked) deps.tokenCache.markRevoked(name.digest)

@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../platform/database/index.ts'
 import { lockApiKey } from '../api-keys/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
 import { clearKeyFullUntil, findTokens, markRevoked } from './token.store.ts'
-import type { TokenName } from './token.ts'
+import type { TokenKey } from './token.ts'
 import { uncountToken } from './token-counts.sqlite.store.ts'
 
 /**
@@ -11,7 +11,7 @@ import { uncountToken } from './token-counts.sqlite.store.ts'
  */
 export const revokeToken = (
   db: Database,
-  name: TokenName,
+  name: TokenKey,
   { byKeyId, record }: { byKeyId?: string; record?: (tx: Transaction) => Promise<void> } = {},
 ): Promise<boolean> =>
   db.transaction(async (tx) => {

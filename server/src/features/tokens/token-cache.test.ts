@@ -10,7 +10,7 @@ import { createProjectIn } from '../projects/index.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { IssueBatcher } from './issue-batcher.ts'
 import { revokeToken } from './revoke-token.ts'
-import { mapKeyOf, newToken, type TokenName } from './token.ts'
+import { cacheKeyOf, newToken, type TokenKey } from './token.ts'
 import { TokenCache } from './token-cache.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -59,7 +59,7 @@ eachEngine((engine) => {
       return createApiKeyIn({ random }, tx, { projectId: project.id, name: 'key', actor: ACTOR })
     })
     const issuer = new IssueBatcher({ db: real, now: () => START })
-    async function issue(): Promise<TokenName & { mapKey: string }> {
+    async function issue(): Promise<TokenKey & { cacheKey: string }> {
       const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key
       const { accessToken, digest } = newToken(random, projectId, START)
       await issuer.issue({
@@ -71,7 +71,7 @@ eachEngine((engine) => {
         digest,
         scope: 'vouchers',
       })
-      return { projectId, digest, mapKey: mapKeyOf(accessToken) }
+      return { projectId, digest, cacheKey: cacheKeyOf(accessToken) }
     }
     return { clock, real, cache, feed, hold, key, issue }
   }
@@ -81,44 +81,44 @@ eachEngine((engine) => {
       const { real, cache, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = cache.load(token, token.mapKey)
+      const reading = cache.load(token, token.cacheKey)
       await arrived
       expect(await revokeToken(real, token)).toBe(true)
       cache.markRevoked(token.digest)
       release()
       await reading
-      expect(cache.get(token.mapKey)).toBeUndefined()
+      expect(cache.get(token.cacheKey)).toBeUndefined()
     })
 
     test('keeps a revoked token revoked if a read that renews its old entry arrives later', async () => {
       const { clock, real, cache, feed, hold, issue } = await prepared()
       const token = await issue()
-      await cache.load(token, token.mapKey)
+      await cache.load(token, token.cacheKey)
       await clock.advance(31_000)
       await feed.pollChanges()
-      expect(cache.get(token.mapKey)).toBeUndefined()
+      expect(cache.get(token.cacheKey)).toBeUndefined()
       const { arrived, release } = hold()
-      const reading = cache.load(token, token.mapKey)
+      const reading = cache.load(token, token.cacheKey)
       await arrived
       expect(await revokeToken(real, token)).toBe(true)
       cache.markRevoked(token.digest)
       release()
       await reading
-      expect(cache.get(token.mapKey)?.revoked).toBe(true)
+      expect(cache.get(token.cacheKey)?.revoked).toBe(true)
     })
 
     test('does not keep a token that was read before the latest poll began and arrives after it', async () => {
       const { cache, feed, hold, issue } = await prepared()
       const token = await issue()
       const { arrived, release } = hold()
-      const reading = cache.load(token, token.mapKey)
+      const reading = cache.load(token, token.cacheKey)
       await arrived
       const polling = feed.pollChanges()
       release()
       await Promise.all([reading, polling])
-      expect(cache.get(token.mapKey)).toBeUndefined()
-      await cache.load(token, token.mapKey)
-      expect(cache.get(token.mapKey)).toBeDefined()
+      expect(cache.get(token.cacheKey)).toBeUndefined()
+      await cache.load(token, token.cacheKey)
+      expect(cache.get(token.cacheKey)).toBeDefined()
     })
 
     test('never replaces a version of a key by an older one', async () => {
@@ -132,9 +132,9 @@ eachEngine((engine) => {
     test('does not answer from an entry 30 s after the last poll, or 30 s after it was read', async () => {
       const { clock, cache, feed, issue, key } = await prepared()
       const token = await issue()
-      await cache.load(token, token.mapKey)
+      await cache.load(token, token.cacheKey)
       await cache.loadKey(key.project_id, key.id)
-      const known = () => [cache.get(token.mapKey) !== undefined, cache.getKey(key.id) !== undefined]
+      const known = () => [cache.get(token.cacheKey) !== undefined, cache.getKey(key.id) !== undefined]
       await clock.advance(29_999)
       expect(known()).toEqual([true, true])
       await clock.advance(1)
@@ -152,20 +152,20 @@ eachEngine((engine) => {
       await clock.advance(20_000)
       release()
       await polling
-      await cache.load(token, token.mapKey)
+      await cache.load(token, token.cacheKey)
       await clock.advance(9_999)
-      expect(cache.get(token.mapKey)).toBeDefined()
+      expect(cache.get(token.cacheKey)).toBeDefined()
       await clock.advance(1)
-      expect(cache.get(token.mapKey)).toBeUndefined()
+      expect(cache.get(token.cacheKey)).toBeUndefined()
     })
 
     test('reports a revoked token as revoked even if its entry is too old for any other verdict', async () => {
       const { clock, cache, issue } = await prepared()
       const token = await issue()
-      await cache.load(token, token.mapKey)
+      await cache.load(token, token.cacheKey)
       cache.markRevoked(token.digest)
       await clock.advance(60_000)
-      expect(cache.get(token.mapKey)?.revoked).toBe(true)
+      expect(cache.get(token.cacheKey)?.revoked).toBe(true)
     })
 
     test('a call during a poll waits for a poll that starts after the call', async () => {

@@ -6,7 +6,7 @@ import { BatchLoader } from './batch-loader.ts'
 import { type CachedKey, cachedKey } from './cached-key.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { findTokens } from './token.store.ts'
-import { mapKeyOfDigest, type TokenName, type TokenRow } from './token.ts'
+import { mapKeyOfDigest, type TokenKey, type TokenRow } from './token.ts'
 
 /** Maximum age of a cached verdict: half of the minute within which a blocked key must stop working everywhere. */
 const MAX_STALENESS_MS = 30_000
@@ -39,7 +39,7 @@ export class TokenCache {
   readonly #tokens: LRUCache<string, CachedToken>
   readonly #keys = new LRUCache<string, CachedKey>({ max: MAX_KEYS })
   readonly #keyIdsByAppId = new LRUCache<string, string>({ max: MAX_KEYS })
-  readonly #tokenLoader: BatchLoader<TokenName, TokenRow | undefined>
+  readonly #tokenLoader: BatchLoader<TokenKey, TokenRow | undefined>
   readonly #keyLoader: BatchLoader<{ projectId: string; id: string }, ApiKeyRow | undefined>
   readonly #appIdLoader: BatchLoader<string, ApiKeyRow | undefined>
   #confirmedAt = Number.NEGATIVE_INFINITY
@@ -85,26 +85,26 @@ export class TokenCache {
     this.#confirmedAt = sentAt
   }
 
-  get(mapKey: string): CachedToken | undefined {
-    const token = this.#tokens.get(mapKey)
+  get(cacheKey: string): CachedToken | undefined {
+    const token = this.#tokens.get(cacheKey)
     if (!token || !(token.revoked || this.#isFresh(token.readAt))) return undefined
     this.hits++
     return token
   }
 
   /** Reads the token from the database; undefined if unknown. Throws if the database does not answer. */
-  async load(name: TokenName, mapKey: string): Promise<CachedToken | undefined> {
+  async load(name: TokenKey, cacheKey: string): Promise<CachedToken | undefined> {
     this.misses++
     const [readAt, generation] = [this.#clock.monotonic(), this.#generation]
-    const row = await this.#tokenLoader.load(mapKey, name)
-    if (!row) return void this.#tokens.delete(mapKey)
+    const row = await this.#tokenLoader.load(cacheKey, name)
+    if (!row) return void this.#tokens.delete(cacheKey)
     const token = cachedToken(row, readAt)
-    if (generation === this.#generation) this.#tokens.set(mapKey, token)
+    if (generation === this.#generation) this.#tokens.set(cacheKey, token)
     return token
   }
 
-  putIssued(mapKey: string, issued: Omit<CachedToken, 'revoked' | 'readAt'>): void {
-    this.#tokens.set(mapKey, { ...issued, revoked: false, readAt: this.#clock.monotonic() })
+  putIssued(cacheKey: string, issued: Omit<CachedToken, 'revoked' | 'readAt'>): void {
+    this.#tokens.set(cacheKey, { ...issued, revoked: false, readAt: this.#clock.monotonic() })
   }
 
   markRevoked(digest: Uint8Array): void {
@@ -185,7 +185,7 @@ const cachedToken = (row: TokenRow, readAt: number): CachedToken => ({
   readAt,
 })
 
-async function readTokens(db: Database, names: readonly TokenName[]): Promise<(TokenRow | undefined)[]> {
+async function readTokens(db: Database, names: readonly TokenKey[]): Promise<(TokenRow | undefined)[]> {
   const rows = await findTokens(db, names)
   const found = new Map(rows.map((row) => [mapKeyOfDigest(row.digest), row]))
   return names.map(({ projectId, digest }) => {

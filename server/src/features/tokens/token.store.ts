@@ -8,7 +8,7 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS, type TokenName, type TokenRow } from './token.ts'
+import { LIFETIME_MS, type TokenKey, type TokenRow } from './token.ts'
 import {
   countOnSqlite,
   deleteOldSeconds,
@@ -25,7 +25,7 @@ export interface TokenTables extends ApiKeyTables {
 export const TOKENS_REVOKED = 'tokens'
 
 /** Finds many tokens in one query. */
-export async function findTokens(reader: Reader, names: readonly TokenName[]): Promise<TokenRow[]> {
+export async function findTokens(reader: Reader, names: readonly TokenKey[]): Promise<TokenRow[]> {
   return reader
     .read<TokenTables>()
     .selectFrom('tokens')
@@ -146,7 +146,7 @@ export const findTokenByDigestRange = (
 
 export async function markRevoked(
   tx: Transaction,
-  { projectId, digest }: TokenName,
+  { projectId, digest }: TokenKey,
   at: number,
 ): Promise<void> {
   await tx

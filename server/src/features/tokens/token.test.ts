@@ -3,13 +3,13 @@ import fc from '../../../test/properties.ts'
 import { tokenIdOf } from '../../contract/ids.ts'
 import { newCredential, newId, randomBytes } from '../../platform/secrets.ts'
 import {
+  cacheKeyOf,
   DIGEST_BYTES,
   digestRange,
   expiryOf,
-  mapKeyOf,
   mapKeyOfDigest,
-  nameOfToken,
   newToken,
+  parseAccessToken,
   secondsLeft,
   secondsUntilFree,
 } from './token.ts'
@@ -49,7 +49,7 @@ describe('an access token', () => {
   const { accessToken: token, digest } = newToken(randomBytes, projectId, Date.now())
 
   test('contains its project id and a prefix for secret scanners, and needs no escaping', () => {
-    expect(nameOfToken(token)).toEqual({ projectId, digest })
+    expect(parseAccessToken(token)).toEqual({ projectId, digest })
     expect(token).toMatch(/^jtn_[A-Za-z0-9_-]+$/)
   })
 
@@ -60,21 +60,21 @@ describe('an access token', () => {
         const [a, b] = [one, other].map((now) => newToken(randomBytes, projectId, now))
         const period = 62 ** 7
         if (one % period < other % period) expect(Buffer.compare(a!.digest, b!.digest)).toBeLessThan(0)
-        for (const { accessToken, mapKey, ...name } of [a!, b!]) {
-          expect(nameOfToken(accessToken)).toEqual(name)
-          expect(mapKey).toBe(mapKeyOf(accessToken))
+        for (const { accessToken, cacheKey, ...name } of [a!, b!]) {
+          expect(parseAccessToken(accessToken)).toEqual(name)
+          expect(cacheKey).toBe(cacheKeyOf(accessToken))
         }
       }),
     )
   })
 
   test('has the same cache key as text and as a stored digest', () => {
-    expect(mapKeyOfDigest(digest)).toBe(mapKeyOf(token))
+    expect(mapKeyOfDigest(digest)).toBe(cacheKeyOf(token))
   })
 
   test('with a valid checksum and an invalid time is rejected', () => {
     for (const time of ['_______', '-------', '012345-', '+++++++'])
-      expect(nameOfToken(newCredential(randomBytes, 'jtn_', projectId.slice(5) + time))).toBeNull()
+      expect(parseAccessToken(newCredential(randomBytes, 'jtn_', projectId.slice(5) + time))).toBeNull()
   })
 
   test('is unique', () => {
@@ -87,17 +87,17 @@ describe('an access token', () => {
     fc.assert(
       fc.property(places, fc.constantFrom(...'Aa0_-é %'), (at, character) => {
         fc.pre(token[at] !== character)
-        expect(nameOfToken(token.slice(0, at) + character + token.slice(at + 1))).toBeNull()
-        expect(nameOfToken(token.slice(0, at) + character + token.slice(at))).toBeNull()
-        expect(nameOfToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
+        expect(parseAccessToken(token.slice(0, at) + character + token.slice(at + 1))).toBeNull()
+        expect(parseAccessToken(token.slice(0, at) + character + token.slice(at))).toBeNull()
+        expect(parseAccessToken(token.slice(0, at) + token.slice(at + 1))).toBeNull()
       }),
     )
   })
 
   test('is distinguished from all other credentials', () => {
-    expect(nameOfToken(token.replace('jtn_', 'jta_'))).toBeNull()
+    expect(parseAccessToken(token.replace('jtn_', 'jta_'))).toBeNull()
     for (const text of ['', 'jtn_', 'null', token + token, ` ${token}`, `${token}\n`])
-      expect(nameOfToken(text)).toBeNull()
+      expect(parseAccessToken(text)).toBeNull()
   })
 })
 

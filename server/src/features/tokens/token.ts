@@ -15,7 +15,7 @@ export const SECOND_MS = 1000
 export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * SECOND_MS
 
 /** Key of a token in the store. */
-export interface TokenName {
+export interface TokenKey {
   readonly projectId: string
   /** Issue time of the token, then its SHA-256. Tokens issued together are stored together, so that few pages are written. */
   readonly digest: Uint8Array
@@ -24,10 +24,10 @@ export interface TokenName {
 const TIME_BYTES = 6
 export const DIGEST_BYTES = TIME_BYTES + 32
 
-export interface NewToken extends TokenName {
+export interface NewToken extends TokenKey {
   readonly accessToken: string
   /** Key of the token in the cache. */
-  readonly mapKey: string
+  readonly cacheKey: string
 }
 
 /**
@@ -37,32 +37,32 @@ export interface NewToken extends TokenName {
 export function newToken(random: RandomBytes, projectId: string, now: number): NewToken {
   const routing = projectId.slice(ID_PREFIX.project.length) + timeText(now)
   const accessToken = newCredential(random, CREDENTIAL_PREFIX.access_token, routing)
-  const mapKey = mapKeyOf(accessToken)
-  return { accessToken, projectId, mapKey, digest: digestAt(now, mapKey) }
+  const cacheKey = cacheKeyOf(accessToken)
+  return { accessToken, projectId, cacheKey, digest: digestAt(now, cacheKey) }
 }
 
 /** Parses a token. Returns null for a malformed one, which therefore never reaches the store. */
-export function nameOfToken(accessToken: string): TokenName | null {
+export function parseAccessToken(accessToken: string): TokenKey | null {
   const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH + TIME_LENGTH)
   const time = routing === null ? null : timeIn(routing.slice(ID_LENGTH))
   if (routing === null || time === null) return null
   return {
     projectId: ID_PREFIX.project + routing.slice(0, ID_LENGTH),
-    digest: digestAt(time, mapKeyOf(accessToken)),
+    digest: digestAt(time, cacheKeyOf(accessToken)),
   }
 }
 
 const TIMES = 62 ** TIME_LENGTH
 
-function digestAt(time: number, mapKey: string): Buffer {
+function digestAt(time: number, cacheKey: string): Buffer {
   const digest = Buffer.allocUnsafe(DIGEST_BYTES)
   digest.writeUIntBE(time % TIMES, 0, TIME_BYTES)
-  digest.write(mapKey, TIME_BYTES, 'latin1')
+  digest.write(cacheKey, TIME_BYTES, 'latin1')
   return digest
 }
 
 /** Key of a token in a Map: its SHA-256 without the time. */
-export const mapKeyOf = sha256
+export const cacheKeyOf = sha256
 export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('latin1')
 

@@ -1,5 +1,5 @@
 import type { CachedKey } from './cached-key.ts'
-import { mapKeyOf, nameOfToken } from './token.ts'
+import { cacheKeyOf, parseAccessToken } from './token.ts'
 import type { CachedToken, TokenCache } from './token-cache.ts'
 
 /** An inactive verdict carries its reason only for the refusal record: clients get the same bytes in every case. */
@@ -21,7 +21,7 @@ export function tryVerifyToken(
   accessToken: string,
   inProject?: string,
 ): Verdict | undefined {
-  const token = cache.get(mapKeyOf(accessToken))
+  const token = cache.get(cacheKeyOf(accessToken))
   if (!token) return undefined
   if (inProject !== undefined && token.projectId !== inProject) return UNKNOWN
   const key = cache.getKey(token.keyId, token.epoch)
@@ -38,11 +38,11 @@ export async function verifyToken(
   accessToken: string,
   inProject?: string,
 ): Promise<Verdict> {
-  const name = nameOfToken(accessToken)
+  const name = parseAccessToken(accessToken)
   if (name === null) return MALFORMED
   if (inProject !== undefined && name.projectId !== inProject) return UNKNOWN
-  const mapKey = mapKeyOf(accessToken)
-  const token = cache.get(mapKey) ?? (await cache.load(name, mapKey))
+  const cacheKey = cacheKeyOf(accessToken)
+  const token = cache.get(cacheKey) ?? (await cache.load(name, cacheKey))
   if (!token) return UNKNOWN
   const key = cache.getKey(token.keyId, token.epoch) ?? (await cache.loadKey(name.projectId, token.keyId))
   return evaluate(cache, token, key)

@@ -1,12 +1,12 @@
 import { Problem } from '../../contract/problem.ts'
 import { isScope, type Scope } from '../../contract/scopes.ts'
 import { pathOf, type RawRequest } from '../../platform/http/index.ts'
-import { judgePath } from './call-path.ts'
+import { requiredScopeOf } from './call-path.ts'
 
 export const GATEWAY = '/gateway/authorize'
 
 /** Required scopes of a call, and its description for messages. */
-export interface Question {
+export interface GatewayRequest {
   readonly needed: readonly Scope[]
   readonly what: string
 }
@@ -27,7 +27,7 @@ function timesSent(raw: RawRequest, name: string): number {
   return count
 }
 
-function pathsNamed(raw: RawRequest): string[] {
+function requestedPaths(raw: RawRequest): string[] {
   const paths: string[] = []
   for (const name of SOURCES) {
     const value = raw.headers[name]
@@ -48,16 +48,16 @@ function pathsNamed(raw: RawRequest): string[] {
  * Reads the path or scopes from the request of a proxy. If several sources of the path are present, they must be equal.
  * `?scope=` is used only if there is no path.
  */
-export function questionOf(raw: RawRequest): Question {
-  const paths = pathsNamed(raw)
-  if (paths.length === 0) return scopeAsked(raw.url!)
+export function parseGatewayRequest(raw: RawRequest): GatewayRequest {
+  const paths = requestedPaths(raw)
+  if (paths.length === 0) return requestedScopes(raw.url!)
   const path = paths[0]!
   if (paths.some((other) => other !== path))
     throw refuse(
       'The proxy and its client sent different paths.',
       'The proxy must replace X-Original-URI and X-Forwarded-Uri.',
     )
-  const verdict = judgePath(path)
+  const verdict = requiredScopeOf(path)
   if (!verdict.ok)
     throw refuse(
       `This call is refused: ${verdict.says}.`,
@@ -69,7 +69,7 @@ export function questionOf(raw: RawRequest): Question {
   }
 }
 
-function scopeAsked(url: string): Question {
+function requestedScopes(url: string): GatewayRequest {
   const query = url.indexOf('?')
   const asked = new URLSearchParams(query < 0 ? '' : url.slice(query)).getAll('scope')
   const scopes = asked.length === 1 ? asked[0]!.split(' ') : []

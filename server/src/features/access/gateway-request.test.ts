@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../contract/problem.ts'
-import { badGatewayUrl, type Question, questionOf } from './gateway.ts'
+import { badGatewayUrl, type GatewayRequest, parseGatewayRequest } from './gateway-request.ts'
 
 /** A request as Node passes it on: values of a repeated header are joined. */
-function ask(url: string, ...sent: (readonly [string, string])[]): Question {
+function ask(url: string, ...sent: (readonly [string, string])[]): GatewayRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of sent) {
     const lower = name.toLowerCase()
     headers[lower] = headers[lower] === undefined ? value : `${headers[lower]}, ${value}`
   }
-  return questionOf({ url, headers, rawHeaders: sent.flat() } as unknown as IncomingMessage)
+  return parseGatewayRequest({ url, headers, rawHeaders: sent.flat() } as unknown as IncomingMessage)
 }
 
 function refusal(url: string, ...sent: (readonly [string, string])[]): Problem {
