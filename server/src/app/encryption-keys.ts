@@ -5,7 +5,7 @@ import { createVault, keyIdOf, type Vault } from '../platform/encryption.ts'
 import {
   closeToOthers,
   encryptionKeyFile,
-  type KeyPlace,
+  type KeySource,
   makeEncryptionKey,
   openModeOf,
   readEncryptionKeys,
@@ -15,7 +15,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 
 /** With PostgreSQL there is no key file: its processes run on many machines and share no folder. */
-export const keyPlaceOf = (config: Config): KeyPlace => ({
+export const keyPlaceOf = (config: Config): KeySource => ({
   setting: config.JETON_ENCRYPTION_KEY,
   folder: config.JETON_DATABASE_URL === undefined ? config.JETON_DATA_DIR : undefined,
 })
@@ -54,7 +54,7 @@ export async function openVault(db: Database, config: Config): Promise<Vault> {
 export const ROTATE_LOST = 'jeton webhook rotate <webhook> --overlap-seconds 0'
 
 /** Says where the key belongs, and what to do if no copy of it exists. */
-export function keyMissing({ folder }: KeyPlace, needed: readonly string[]): string {
+export function keyMissing({ folder }: KeySource, needed: readonly string[]): string {
   const file = folder && encryptionKeyFile(folder)
   const [what, remedy, renew] = file
     ? [

@@ -248,16 +248,16 @@ eachEngine((engine) => {
     flipped[Math.floor(whole.length / 2)]! ^= 0x10
     const row = lines.findIndex((line) => line.startsWith('['))
     const cases: Record<string, [Buffer, RegExp]> = {
-      'cut off': [whole.subarray(0, whole.length - 40), /cut off|damaged/],
-      'cut in half': [whole.subarray(0, whole.length / 2), /cut off|damaged/],
+      'cut off': [whole.subarray(0, whole.length - 40), /truncated|damaged/],
+      'cut in half': [whole.subarray(0, whole.length / 2), /truncated|damaged/],
       'a bit flipped': [flipped, /damaged/],
       'a row changed': [
         packed(lines.map((line, i) => (i === row ? line.replace('"', '"x') : line))),
         /checksum/,
       ],
       'a row missing': [packed(lines.toSpliced(row, 1)), /checksum/],
-      'without its end': [packed(lines.slice(0, -1)), /cut off/],
-      'rows after its end': [packed([...lines, lines[row]!]), /after its end/],
+      'without its end': [packed(lines.slice(0, -1)), /truncated/],
+      'rows after its end': [packed([...lines, lines[row]!]), /after its last line/],
       'of a later format': [packed([lines[0]!.replace('"jeton_backup":1', '"jeton_backup":2')]), /format 2/],
       'of a later schema': [
         packed(
@@ -279,9 +279,9 @@ eachEngine((engine) => {
         ),
         /with these columns/,
       ],
-      'not of Jeton': [packed(['{"hello":1}']), /no backup of Jeton/],
-      'not even compressed': [Buffer.from('hello'), /damaged, or no backup/],
-      empty: [Buffer.alloc(0), /cut off|empty|damaged/],
+      'not of Jeton': [packed(['{"hello":1}']), /not a Jeton backup/],
+      'not even compressed': [Buffer.from('hello'), /damaged or not a Jeton backup/],
+      empty: [Buffer.alloc(0), /truncated|empty|damaged/],
     }
     const target = await engine.freshStore()
     for (const [name, [bytes, says]] of Object.entries(cases)) {
@@ -295,7 +295,7 @@ eachEngine((engine) => {
       await db.close()
     }
     rmSync(file)
-    expect((await restore(target)).err).toContain('There is no file')
+    expect((await restore(target)).err).toContain('File not found')
   })
 
   test('it is for its owner only, never over another file, and leaves nothing where it fails', async () => {

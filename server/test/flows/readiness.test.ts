@@ -92,7 +92,7 @@ eachEngine((engine) => {
       expect(notReady.headers.get('retry-after')).toBe('5')
       expect((await send(`${service.url}/health/live`)).status).toBe(200)
       expect((await service.manage('GET', '/projects')).status).toBe(200)
-      expect(refused.body.message).toBe(`Jeton cannot store anything: ${reason}.`)
+      expect(refused.body.message).toBe(`Jeton cannot write to its store: ${reason}.`)
       const lines = captured
         .text()
         .trim()
