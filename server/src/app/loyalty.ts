@@ -22,7 +22,7 @@ import type { Database, Transaction } from '../platform/database/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { RandomBytes } from '../platform/secrets.ts'
 
-/** The loyalty core, wired: customers are told what campaigns hold of them, campaigns what rewards need of them. */
+/** Connects the loyalty features, which do not import each other in both directions. */
 export function loyaltyRoutes(app: App, deps: { readonly db: Database; readonly random: RandomBytes }): void {
   customerRoutes(app, { ...deps, holdingsOf, releaseCards })
   campaignRoutes(app, { ...deps, usesOfCampaign })

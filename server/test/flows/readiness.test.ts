@@ -100,7 +100,7 @@ eachEngine((engine) => {
         .map((line) => JSON.parse(line))
       const logged = lines.find(({ request_id }) => request_id === refused.headers.get('x-request-id'))
       expect(logged).toMatchObject({ status: 503, reason: expect.stringMatching(/full|read-?only/) })
-      expect(lines.filter(({ msg }) => msg === 'the store cannot be written')).toHaveLength(1)
+      expect(lines.filter(({ msg }) => msg === 'the store accepts no writes')).toHaveLength(1)
 
       await end?.(store, db)
       expect((await readiness()).status).toBe(503)
