@@ -4,24 +4,24 @@ import { Line, type LineAnswer } from '../../server/test/line.ts'
 import type { Shop } from '../../server/test/loyalty.ts'
 import type { Pair } from '../../server/test/service.ts'
 
-const [ISSUERS, ASKERS, REDEEMERS] = [4, 6, 4]
-/** What is measured is what gets lost, not how fast: processes must find processors to start on. */
+const [ISSUERS, INTROSPECTORS, REDEEMERS] = [4, 6, 4]
+/** Limits the load: the trial measures losses, not speed, and processes need CPU time to start. */
 const PAUSE_MS = 15
-/** Fewer than the projects have room for. */
-const TOKENS_MOST = 15_000
-/** Of those that were issued last: all in reach of one introspection or another. */
-const ASKED_ABOUT = 500
+/** Less than the limit of all projects. */
+const MAX_TOKENS = 15_000
+/** Only the newest tokens are introspected. */
+const MAX_INTROSPECTED = 500
 
 export interface Issued {
   readonly token: string
   readonly pair: Pair
 }
 
-/** What clients met in one phase of the trial. */
+/** Results of the clients in one phase of the trial. */
 export interface Phase {
   readonly name: string
   answered: number
-  /** Requests that were not served, by status; `cut` is a connection that was lost before the answer. */
+  /** Failed requests by status. `cut` is a connection that was lost before the response. */
   readonly failed: Record<string, number>
   slowestMs: number
 }
@@ -39,12 +39,12 @@ const formOf = ({ appId, appToken }: Pair) => ({
   'x-app-token': appToken,
 })
 
-/** Clients that ask again and again, and remember whatever was acknowledged to them. */
+/** Clients that repeat requests and remember everything that was acknowledged. */
 export class Clients {
   readonly tokens: Issued[] = []
-  /** By Idempotency-Key, the redemption. */
+  /** Redemption by Idempotency-Key. */
   readonly redemptions = new Map<string, string>()
-  /** Answers that were wrong, which is worse than none. */
+  /** Wrong responses, which are worse than none. */
   readonly wrong: string[] = []
   readonly phases: Phase[] = []
   readonly #url: string
@@ -64,7 +64,7 @@ export class Clients {
   start(): void {
     const crowd = [
       ...Array.from({ length: ISSUERS }, (_, n) => this.#issue(n)),
-      ...Array.from({ length: ASKERS }, (_, n) => this.#introspect(n)),
+      ...Array.from({ length: INTROSPECTORS }, (_, n) => this.#introspect(n)),
       ...Array.from({ length: REDEEMERS }, (_, n) => this.#redeem(n)),
     ]
     this.#done = Promise.all(crowd)
@@ -75,7 +75,7 @@ export class Clients {
     await this.#done
   }
 
-  /** The answer where it is a good one; undefined else, which is noted. */
+  /** Returns a successful response. Otherwise counts the failure and returns undefined. */
   async #ask(line: Line, request: Parameters<Line['ask']>[0]): Promise<LineAnswer | undefined> {
     const began = performance.now()
     const answer = await line.ask(request).catch(() => undefined)
@@ -93,7 +93,7 @@ export class Clients {
 
   async #issue(n: number): Promise<void> {
     const line = new Line(this.#url)
-    for (let i = n; this.#going && this.tokens.length < TOKENS_MOST; i += ISSUERS) {
+    for (let i = n; this.#going && this.tokens.length < MAX_TOKENS; i += ISSUERS) {
       const pair = this.#goods.pairs[i % this.#goods.pairs.length]!
       const body = 'grant_type=client_credentials&scope=rewards'
       const request = { method: 'POST', path: '/v1/oauth/token', headers: formOf(pair), body }
@@ -105,8 +105,8 @@ export class Clients {
 
   async #introspect(n: number): Promise<void> {
     const line = new Line(this.#url)
-    for (let i = n; this.#going; i += ASKERS) {
-      const issued = this.tokens.at(-1 - (i % Math.min(ASKED_ABOUT, this.tokens.length || 1)))
+    for (let i = n; this.#going; i += INTROSPECTORS) {
+      const issued = this.tokens.at(-1 - (i % Math.min(MAX_INTROSPECTED, this.tokens.length || 1)))
       if (!issued) {
         await wait(PAUSE_MS)
         continue
@@ -120,12 +120,12 @@ export class Clients {
       }
       const answer = await this.#ask(line, request)
       if (answer && JSON.parse(answer.text).active !== true)
-        this.wrong.push(`a live token was said to be inactive: ${answer.text}`)
+        this.wrong.push(`an active token was reported as inactive: ${answer.text}`)
     }
     line.close()
   }
 
-  /** Each redemption until it is answered, with the same key. */
+  /** Repeats each redemption with the same key until it is answered. */
   async #redeem(n: number): Promise<void> {
     const line = new Line(this.#url)
     const { shop, rewardId, cards } = this.#goods

@@ -1,12 +1,12 @@
 import { type Running, runBinary } from '../../server/test/binary.ts'
 
-/** A process that stands for a machine of its own. */
+/** A process that represents a machine. */
 export interface Machine {
   readonly name: string
   start(): Promise<void>
-  /** As a power cut does it: without a goodbye. */
+  /** Like a power cut, without shutdown. */
   kill(): Promise<void>
-  /** As a supervisor does it: what is in flight is finished. */
+  /** Like a supervisor: requests in flight are finished. */
   stop(): Promise<void>
 }
 
@@ -15,7 +15,7 @@ interface Program {
   readonly args: readonly string[]
   readonly home: string
   readonly env: Readonly<Record<string, string>>
-  /** What it prints once it does its work. */
+  /** Output that shows that it is ready. */
   readonly ready: RegExp
 }
 
@@ -39,13 +39,13 @@ function machineOf({ name, args, home, env, ready }: Program): Machine {
 
 interface Layout {
   readonly home: string
-  /** The same for all of them. */
+  /** Common to all machines. */
   readonly env: Readonly<Record<string, string>>
   readonly ports: readonly number[]
   readonly workers: number
 }
 
-/** Services that answer requests and leave sending to the workers. */
+/** Services that answer requests and leave deliveries to the workers. */
 export function layOut({ home, env, ports, workers }: Layout): Machine[] {
   const services = ports.map((port, i) =>
     machineOf({

@@ -15,43 +15,43 @@ import { type Found, findLosses } from './what-was-lost.ts'
 
 const SERVICES = 3
 const WORKERS = 2
-/** Each may have 1000 tokens. */
+/** Each can have 1,000 tokens. */
 const PROJECTS = 20
 const CARDS = 4
 const POINTS = 1_000_000
 const POOL = 5
 
 export interface TrialOptions {
-  /** How long the load runs before, between and after. */
+  /** Duration of the load before, between and after the faults. */
   readonly steadyMs: number
-  /** How long a killed machine stays away. */
+  /** How long a killed machine stays down. */
   readonly downMs: number
   say(line: string): void
 }
 
 export interface TrialReport extends Found {
   readonly phases: readonly Phase[]
-  /** Seen on PostgreSQL at once, and what the settings allow. */
+  /** Maximum number of PostgreSQL connections, seen and allowed. */
   readonly connections: { readonly most: number; readonly bound: number }
 }
 
-/** The whole: PostgreSQL, three services, two workers, nginx before them and clients before that. */
+/** Runs PostgreSQL, three services, two workers, nginx in front of them, and clients. */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const cleanUps: (() => unknown)[] = []
-  // The process that cleans up behind PostgreSQL does not keep this one alive.
+  // The process that cleans up after PostgreSQL does not keep this one alive.
   const alive = setInterval(() => undefined, 1_000)
   try {
     const setUp = await build(cleanUps, options)
     const { clients, machines } = setUp
-    clients.enter('all are there')
+    clients.enter('all running')
     clients.start()
     await wait(options.steadyMs)
     for (const machine of machines) await killOne(machine, clients, options)
     for (const machine of machines) await upgradeOne(machine, clients, options)
-    clients.enter('all are there again')
+    clients.enter('all running again')
     await wait(options.steadyMs)
     await clients.stop()
-    options.say('the load has stopped; what was acknowledged is looked for')
+    options.say('the load has stopped; checking everything that was acknowledged')
     const connections = setUp.connections()
     const db = await openDatabase({ clock: systemClock }, { url: setUp.databaseUrl, pool: 2, folder: '' })
     cleanUps.push(() => db.close())
@@ -67,7 +67,7 @@ async function killOne(
   clients: Clients,
   { downMs, steadyMs, say }: TrialOptions,
 ): Promise<void> {
-  say(`${machine.name} is killed, and comes back`)
+  say(`${machine.name} is killed and restarted`)
   clients.enter(`${machine.name} killed`)
   await machine.kill()
   await wait(downMs)
@@ -80,7 +80,7 @@ async function upgradeOne(
   clients: Clients,
   { steadyMs, say }: TrialOptions,
 ): Promise<void> {
-  say(`${machine.name} is stopped and started anew, as for an upgrade`)
+  say(`${machine.name} is stopped and started again, like in an upgrade`)
   clients.enter(`${machine.name} upgraded`)
   await machine.stop()
   await machine.start()
@@ -100,7 +100,7 @@ async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
   const ports = [await freePort(), await freePort(), await freePort()]
   const machines = layOut({ home, env: settings(databaseUrl), ports, workers: WORKERS })
   cleanUps.push(() => Promise.all(machines.map((machine) => machine.kill())))
-  // The first one alone: it makes the tables.
+  // The first one starts alone, because it creates the tables.
   await machines[0]!.start()
   await Promise.all(machines.slice(1).map((machine) => machine.start()))
   const balancer = await startBalancer(ports)
@@ -114,7 +114,7 @@ async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
   return { url: balancer.url, databaseUrl, clients, goods, receiver, machines, connections }
 }
 
-/** What must be equal on every machine, and what this trial needs beside. */
+/** Settings that must be equal on every machine, and those that this trial needs. */
 const settings = (databaseUrl: string): Record<string, string> => ({
   JETON_DATABASE_URL: databaseUrl,
   JETON_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -138,7 +138,7 @@ async function prepare(client: Client, target_url: string): Promise<Goods> {
   return { pairs, shop, rewardId: reward.id, cards }
 }
 
-/** The most that was seen; ours are those that the settings bound. */
+/** Tracks the maximum number of connections. */
 function watchConnections(url: string, cleanUps: (() => unknown)[]): () => TrialReport['connections'] {
   const sql = connectSql(url, { name: 'trial' })
   let most = 0

@@ -1,4 +1,4 @@
-/** Runs three services and two workers on one PostgreSQL behind nginx, kills and upgrades each under load, and says what was lost. */
+/** Runs three services and two workers on one PostgreSQL behind nginx, kills and upgrades each under load, and reports losses. */
 import { isInstalled } from '../../server/test/proxy.ts'
 import type { Phase } from './clients.ts'
 import { runTrial, type TrialReport } from './run-trial.ts'
@@ -27,7 +27,7 @@ function report({ phases, losses, connections, ...found }: TrialReport): boolean
 }
 
 if (!isInstalled('nginx')) {
-  process.stderr.write('The trial needs nginx on the path: apt install nginx-light\n')
+  process.stderr.write('The trial requires nginx: apt install nginx-light\n')
   process.exit(69)
 }
 const complete = report(await runTrial({ steadyMs: 3_000, downMs: 2_000, say: print }))

@@ -5,16 +5,16 @@ import { readBooks } from '../../server/test/redemption-rush.ts'
 import { clientOf } from '../../server/test/service.ts'
 import type { Clients, Goods, Issued } from './clients.ts'
 
-/** Longer than the lease of a delivery: what a killed worker had claimed is sent by another by then. */
+/** Longer than the lease of a delivery, so that another worker has sent what a killed worker had claimed. */
 const DELIVERED_WITHIN_MS = 180_000
-const AT_ONCE = 32
+const CONCURRENCY = 32
 
-/** Everything that was acknowledged, held against what there is. Each of the lists must be empty. */
+/** Acknowledged items that are missing. Each list must be empty. */
 export interface Losses {
   readonly tokens: readonly string[]
   readonly redemptions: readonly string[]
   readonly events: readonly string[]
-  /** Answers that were wrong while the load ran. */
+  /** Wrong responses while the load ran. */
   readonly wrong: readonly string[]
 }
 
@@ -22,7 +22,7 @@ export interface Found {
   readonly losses: Losses
   readonly tokensAcknowledged: number
   readonly redemptionsAcknowledged: number
-  /** Events that arrived more than once, with the same webhook-id: at least once is what is promised. */
+  /** Events that arrived more than once with the same webhook-id, because delivery is at least once. */
   readonly sentAgain: number
 }
 
@@ -56,11 +56,11 @@ async function deadTokens(url: string, tokens: readonly Issued[]): Promise<strin
       if (status !== 200 || body.active !== true) dead.push(`${status} ${one.token.slice(0, 12)}…`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, ask))
+  await Promise.all(Array.from({ length: CONCURRENCY }, ask))
   return dead
 }
 
-/** Each acknowledged one is there once: points, stock, record and event, and not one more. */
+/** Checks that each acknowledged redemption exists once: points, stock, record and event. */
 async function lostRedemptions(
   db: Database,
   { redemptions }: Clients,
@@ -69,7 +69,7 @@ async function lostRedemptions(
   const books = await readBooks(db, rewardId)
   const expected = new Set(redemptions.values()).size
   const faults: string[] = []
-  if (expected !== redemptions.size) faults.push('one redemption was the answer to two keys')
+  if (expected !== redemptions.size) faults.push('two keys returned the same redemption')
   for (const name of ['redemptions', 'events', 'redeemed'] as const)
     if (books[name] !== expected) faults.push(`${expected} were acknowledged, ${name}: ${books[name]}`)
   for (const card of books.wrongCards) faults.push(`a card does not add up: ${JSON.stringify(card)}`)

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Descriptions for the API reference, where the route or the schema has none of its own. A test fails if an operation or a
- * property is left without one.
+ * Descriptions for the API reference, if the route or the schema has none. A test fails if an operation or a property has no
+ * description.
  */
 export const OPERATIONS: Readonly<Record<string, string>> = {
   'oauth.token':
-    'The token lives 900 seconds and is stored before the response is sent. Reuse it until it expires: a project has at most 1,000 active tokens.',
+    'The token is valid for 900 seconds and is stored before the response is sent. Reuse it until it expires: a project has at most 1,000 active tokens.',
   'oauth.revoke':
     'Only the key that a token was issued to can revoke it. Responds 204, or 404 without a body if there was nothing to revoke.',
-  'oauth.revoke-rfc7009': 'Responds 200 whether or not there was something to revoke.',
+  'oauth.revoke-rfc7009': 'Responds 200 even if there was nothing to revoke.',
   'oauth.metadata': 'Endpoints, grants and scopes for OAuth clients that discover them.',
   'customer.create': 'A customer with the same `source_id` is updated instead.',
   'customer.list': 'Returns one page of the customers of the project.',
   'customer.show': 'The path takes the id or the `source_id`.',
-  'customer.delete': 'Removes the personal data at once. The ledger of points stays.',
+  'customer.delete': 'Removes the personal data immediately. The ledger of points stays.',
   'loyalty.create': 'A loyalty campaign defines the loyalty cards of its members.',
   'loyalty.list': 'Returns one page of the loyalty campaigns of the project.',
   'loyalty.show': 'The path takes the id or the name.',
@@ -29,15 +29,15 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'member.show-by-code': 'The path takes the code of the loyalty card. Codes are unique in a project.',
   'member.transactions': 'Every change of points, with the balance after it.',
   'member.transactions-by-code': 'Every change of points, with the balance after it.',
-  'member.activity': 'The same changes in the form of an activity log.',
-  'member.activity-by-code': 'The same changes in the form of an activity log.',
+  'member.activity': 'The same changes as an activity log.',
+  'member.activity-by-code': 'The same changes as an activity log.',
   'voucher.show': 'Codes are unique in a project.',
-  'voucher.update': 'Fields that are not sent stay as they are.',
+  'voucher.update': 'Omitted fields stay unchanged.',
   'product.create': 'A product with the same `source_id` is updated instead.',
   'product.list': 'Returns one page of the products of the project.',
   'product.show': 'The path takes the id or the `source_id`.',
-  'product.update': 'Fields that are not sent stay as they are.',
-  'product.delete': 'A product that a reward gives cannot be deleted.',
+  'product.update': 'Omitted fields stay unchanged.',
+  'product.delete': 'A product that a reward uses cannot be deleted.',
   'reward.create': 'Assign it to a campaign to offer it to members.',
   'reward.list': 'Returns one page of the rewards of the project.',
   'reward.show': 'Returns the reward with its stock.',
@@ -64,33 +64,33 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'operator.list': 'Returns all operators, without their tokens.',
   'operator.create': 'Store the token: it cannot be read again.',
   'operator.show': 'The token is not part of the response.',
-  'operator.delete': 'The token stops working at once. The last operator cannot be deleted.',
+  'operator.delete': 'The token stops working immediately. The last operator cannot be deleted.',
   'operator.regenerate': 'Store the token: it cannot be read again.',
   'project.list': 'Returns one page of all projects.',
   'project.create':
     'Projects are isolated from each other. Each has its own keys, tokens, customers and webhooks.',
-  'project.show': 'Returns the number of active tokens beside the limit.',
+  'project.show': 'Returns the number of active tokens and the limit.',
   'project.update': 'Ids and credentials stay the same.',
   'key.create':
     'Store the app token: it cannot be read again. `permissions` limit the scopes that the key may request.',
   'key.show': 'The app token is not part of the response, except for its last four characters.',
-  'key.update': 'Active tokens follow at once: they lose what the key loses.',
+  'key.update': 'Applies to active tokens immediately: they lose the scopes that the key loses.',
   'key.block':
     'The key is refused until it is unblocked. Its tokens stop working and stay inactive after unblocking.',
   'key.unblock': 'The key can request new tokens. Tokens that were issued before stay inactive.',
-  'key.revoke-tokens': 'All active tokens of the key stop working at once. The key can request new ones.',
+  'key.revoke-tokens': 'All active tokens of the key stop working immediately. The key can request new ones.',
   'key.regenerate':
     'Store the app token: it cannot be read again. With `grace_seconds` the old app token works for that time. Active tokens stay valid.',
   'token.list': 'Returns one page of the active tokens, without their values.',
-  'token.revoke': 'The token stops working at once.',
+  'token.revoke': 'The token stops working immediately.',
   'token.usage': 'Shows which keys hold the active tokens of a project, and when the next ones expire.',
   'event.show': 'Returns the event with `data`, as receivers get it.',
   'webhook.list': 'Secrets are not part of the response.',
   'webhook.create': 'Store the secret: it cannot be read again. The webhook receives events from now on.',
   'webhook.show': 'The secret is not part of the response, except for its last four characters.',
-  'webhook.update': 'Deliveries that wait go to the new URL.',
-  'webhook.delete': 'Deliveries that wait are cancelled.',
-  'webhook.enable': 'Deliveries that were held are sent now.',
+  'webhook.update': 'Waiting deliveries are sent to the new URL.',
+  'webhook.delete': 'Waiting deliveries are cancelled.',
+  'webhook.enable': 'Held deliveries are sent now.',
   'webhook.disable': 'Deliveries are held until the webhook is enabled.',
   'webhook.rotate':
     'Store the secret: it cannot be read again. Both secrets sign for `overlap_seconds` (one day by default).',
@@ -98,9 +98,9 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'distribution.create':
     'Store the secret: it cannot be read again. The distribution receives the events of its loyalty campaign from now on.',
   'distribution.show': 'The secret is not part of the response, except for its last four characters.',
-  'distribution.update': 'Deliveries that wait go to the new URL.',
-  'distribution.delete': 'Deliveries that wait are cancelled.',
-  'distribution.enable': 'Deliveries that were held are sent now.',
+  'distribution.update': 'Waiting deliveries are sent to the new URL.',
+  'distribution.delete': 'Waiting deliveries are cancelled.',
+  'distribution.enable': 'Held deliveries are sent now.',
   'distribution.disable': 'Deliveries are held until the distribution is enabled.',
   'distribution.rotate':
     'Store the secret: it cannot be read again. Both secrets sign for `overlap_seconds` (one day by default).',
@@ -140,7 +140,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   active_tokens: 'Number of active tokens.',
   project_id: 'Id of the project.',
   target_url: 'URL that events are sent to.',
-  events: 'Kinds of events that it receives.',
+  events: 'Event kinds that it receives.',
   event_id: 'Id of the event.',
   event_name: 'Own name for the type in the payload; null for the kind of the event.',
   event_source: 'Who made the request that caused the event.',

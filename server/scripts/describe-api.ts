@@ -26,14 +26,17 @@ const ErrorBody = {
     request_id: { type: 'string', description: 'Id of the request; operators look it up.' },
     doc_url: { type: 'string', description: 'Page about this error.' },
     error: { type: 'string', description: 'RFC 6749, on OAuth endpoints.' },
-    error_description: { type: 'string', description: 'The message, as RFC 6749 allows it.' },
+    error_description: {
+      type: 'string',
+      description: 'The message, in the characters that RFC 6749 allows.',
+    },
   },
 }
 
 const header = (name: string, description: string) =>
   ({ type: 'apiKey', in: 'header', name, description }) as const
 
-/** OpenAPI 3.1 lets any scheme list what it must hold; `x-scope` says the same of the key pair. */
+/** OpenAPI 3.1 lets any scheme list its required scopes. `x-scope` does the same for the key pair. */
 const byScope = (scope: Scope) => ({
   security: [{ bearer: [scope] }, { appId: [], appToken: [] }],
   'x-scope': scope,
@@ -57,8 +60,8 @@ const SUCCESS: Readonly<Record<string, string>> = {
   200: 'Success.',
   201: 'Created.',
   204: 'Success, without a body.',
-  404: 'There was nothing to revoke.',
-  503: 'Not ready; the body says why.',
+  404: 'No active token to revoke.',
+  503: 'Not ready; the body has the reason.',
 }
 
 function addExample({ operationId, requestBody }: Operation): void {
@@ -93,7 +96,7 @@ const parameterDescription = (name: string): string | undefined => {
 const DESCRIPTION =
   'API clients trade a key pair for a 15-minute access token, narrowed by scopes. APIs ask whether a token is active. Customers earn points and redeem rewards, and each redemption writes an event. Operators manage projects, keys, tokens and webhooks.\n\nThe samples read the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
 
-/** The OpenAPI document, from the routes themselves: nothing of it runs, so what they need is not there. */
+/** Generates the OpenAPI document from the routes. Nothing of it runs, so their dependencies are missing. */
 export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {
   const { app } = createHttp({
     clock: systemClock,
@@ -155,20 +158,20 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
     addMore(app)
   })
   await app.ready()
-  // A copy: schemas share parts, and each place gets a description of its own.
+  // A copy, because schemas share parts, and each occurrence gets its own description.
   const document = JSON.parse(JSON.stringify(app.swagger())) as {
     paths: Record<string, Record<string, Operation>>
     components: { schemas: Record<string, Schema> }
   }
   const shared = new SharedSchemas()
-  // It answers by any method; one stands for all.
+  // It answers any method. The document shows one.
   document.paths['/gateway/authorize'] = { get: document.paths['/gateway/authorize']!.get! }
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods)) {
-      // The plugin takes every body for required.
+      // The plugin marks every body as required.
       if (withOptionalBody.has(operation.operationId)) operation.requestBody!.required = false
       operation.responses.default = {
-        description: 'Refused; the body says why and what to do.',
+        description: 'Refused; the body has the reason and the remedy.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
       addExample(operation)

@@ -17,14 +17,14 @@ const optionRow = ({ flags, description, defaultValue }: Option): string =>
 const table = (heading: string, rows: readonly string[]): string =>
   rows.length > 0 ? `| ${heading} | meaning |\n|---|---|\n${rows.join('\n')}\n` : ''
 
-/** The text of `docs/reference/cli.md`, from the declarations of the commands. */
+/** Generates `docs/reference/cli.md` from the declarations of the commands. */
 export function documentCommands(api: ApiDocument): string {
   let printed = ''
   const stdout = { write: (text: string) => (printed += text) }
   const io = { argv: [], env: {}, isTTY: false, stdout, stderr: stdout } as unknown as Io
   const program = buildProgram(io, catalogueOf(api))
 
-  /** Commander keeps examples as text of the help only. */
+  /** Commander stores examples only as text of the help. */
   const examplesOf = (command: Command): string => {
     printed = ''
     command.outputHelp()

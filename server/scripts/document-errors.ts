@@ -1,6 +1,6 @@
 import { ERRORS } from '../src/contract/error-keys.ts'
 
-/** The text of `docs/reference/errors.md`. */
+/** Generates `docs/reference/errors.md`. */
 export function documentErrors(): string {
   const rows = Object.entries(ERRORS)
     .sort(([, a], [, b]) => a.status - b.status)

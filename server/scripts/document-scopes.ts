@@ -1,6 +1,6 @@
 import { SCOPES } from '../src/contract/scopes.ts'
 
-/** The text of `docs/reference/scopes.md`. */
+/** Generates `docs/reference/scopes.md`. */
 export function documentScopes(): string {
   const rows = Object.entries(SCOPES).map(([scope, { side, segment }]) => {
     const prefix = side === 'server' ? '/v1' : '/client/v1'

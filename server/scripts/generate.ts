@@ -1,4 +1,4 @@
-/** Writes what is generated from the code; with `--check` it only says what has drifted, and fails. */
+/** Writes the files that are generated from the code. With `--check` it only lists outdated files, and fails. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { ApiDocument } from '../src/cli/operations.ts'
 import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'

@@ -1,4 +1,4 @@
-/** A JSON Schema as the generated document holds it. */
+/** A JSON Schema in the generated document. */
 export interface Schema {
   description?: string
   $ref?: string
@@ -13,7 +13,7 @@ export interface Schema {
 const pascalCase = (name: string): string =>
   name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Tells apart the forms of one resource. */
+/** Suffixes that distinguish the forms of one resource. */
 const SUFFIXES: readonly (readonly [property: string, suffix: string])[] = [
   ['secret', 'WithSecret'],
   ['app_token', 'WithSecret'],
@@ -23,7 +23,7 @@ const SUFFIXES: readonly (readonly [property: string, suffix: string])[] = [
   ['data', 'Detail'],
 ]
 
-/** Collects the schemas of resources, which name themselves by `object`, and replaces them by references. */
+/** Collects the schemas of resources, which are named by `object`, and replaces them by references. */
 export class SharedSchemas {
   readonly schemas: Record<string, Schema> = {}
 
@@ -62,7 +62,7 @@ export class SharedSchemas {
   }
 }
 
-/** Gives every property without a description the one of its name. */
+/** Describes every property without a description by its name. */
 export function describeFields(schema: Schema, descriptions: Readonly<Record<string, string>>): void {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (!property.$ref) property.description ??= descriptions[name]

@@ -1,8 +1,8 @@
 import { processIo, run } from './cli/run.ts'
 
-// `jeton key list | head -1`: whoever reads has had enough.
+// In `jeton key list | head -1` the reader closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const code = await run(processIo())
-// At once after a failure, whatever is still open; after `serve` the service goes on.
+// Exits immediately after a failure, even if something is still open. After `serve` the service keeps running.
 if (code !== 0) process.exit(code)

@@ -45,7 +45,7 @@ test('a script at installation, a licence that does not fit, and a package that 
       Object.assign((json as never as Lock).packages['node_modules/fastify']!, entry)
     })
   expect(auditDependencies(inLock({ hasInstallScript: true })).faults).toEqual([
-    expect.stringContaining('fastify runs a script'),
+    expect.stringContaining('fastify runs an install script'),
   ])
   expect(auditDependencies(inLock({ license: 'AGPL-3.0' })).faults).toEqual([
     expect.stringContaining('fastify has the licence AGPL-3.0'),
@@ -53,5 +53,5 @@ test('a script at installation, a licence that does not fit, and a package that 
   const unused = changed('server/package.json', (json) =>
     Object.assign(json.dependencies!, { 'left-pad': '1.0.0' }),
   )
-  expect(auditDependencies(unused).faults).toEqual(['left-pad of server/package.json is used nowhere'])
+  expect(auditDependencies(unused).faults).toEqual(['left-pad of server/package.json is not used'])
 })

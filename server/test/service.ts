@@ -1,5 +1,5 @@
 import { compose, type Service } from '../src/app/compose.ts'
-import { makeFirst } from '../src/app/first-start.ts'
+import { createSample } from '../src/app/first-start.ts'
 import type { Clock } from '../src/platform/clock.ts'
 import { readConfig } from '../src/platform/config/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
@@ -124,7 +124,7 @@ export async function startService(
     ...env,
   })
   const service = await compose({ config, clock, log, interactive: false, worker, workerLink })
-  if (sample) await makeFirst(service.db, config)
+  if (sample) await createSample(service.db, config)
   const { url, managementUrl } = await service.start()
   return {
     ...clientOf(url),

@@ -5,10 +5,10 @@ import { readTable, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 
-/** Tokens live 15 minutes, and a restore kills them all: a file that lies about for years need not hold their digests. */
-export const LEFT_OUT: readonly string[] = ['token_counts', 'tokens']
+/** Tokens live 15 minutes and a restore ends them all, so a backup need not contain their digests. */
+export const EXCLUDED_TABLES: readonly string[] = ['token_counts', 'tokens']
 
-/** So much of a table is in memory at once. */
+/** Rows that are in memory at once. */
 const PAGE_ROWS = 500
 
 export interface BackupReport {
@@ -16,7 +16,7 @@ export interface BackupReport {
   readonly tables: ReadonlyMap<string, number>
   readonly rows: number
   readonly bytes: number
-  /** Ids of the keys that the encrypted values in it need. */
+  /** Ids of the keys that encrypted values in the backup. */
   readonly encryptionKeys: readonly string[]
 }
 
@@ -27,7 +27,7 @@ interface Options {
   readonly onProgress?: (table: string, rows: number) => void
 }
 
-/** Writes everything that the store holds at one moment into one file, while others go on working with it. */
+/** Writes a consistent snapshot of the store to one file, while the service keeps running. */
 export async function backUp(db: Database, options: Options): Promise<BackupReport> {
   const backup = await createBackup(options.file)
   try {
@@ -55,7 +55,7 @@ async function copy(
   await backup.head(head)
   const counts = new Map<string, number>()
   for (const table of await tablesOf(migrations)) {
-    if (LEFT_OUT.includes(table.name)) continue
+    if (EXCLUDED_TABLES.includes(table.name)) continue
     await backup.table({ table: table.name, columns: table.columns })
     counts.set(table.name, 0)
     for await (const page of readTable(reader, table, PAGE_ROWS)) {
@@ -69,11 +69,11 @@ async function copy(
 
 async function knownMigrationsIn(db: Database, reader: Reader) {
   const applied = await migrationsIn(reader)
-  if (!applied) throw new StartFailure(`${db.label} holds no store of Jeton. Nothing was written.`)
+  if (!applied) throw new StartFailure(`${db.label} is not a Jeton store. Nothing was written.`)
   const unknown = applied.filter((name) => !MIGRATIONS.some((known) => known.name === name))
   if (unknown.length > 0)
     throw new StartFailure(
-      `This store was brought up to date by a newer Jeton (${unknown.at(-1)}); this is ${VERSION}. Use that version for backups.`,
+      `This store was migrated by a newer Jeton (${unknown.at(-1)}); this is ${VERSION}. Use the newer version for backups.`,
     )
   return MIGRATIONS.filter(({ name }) => applied.includes(name))
 }

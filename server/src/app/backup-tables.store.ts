@@ -45,8 +45,8 @@ function inMemory(): Kysely<never> {
 }
 
 /**
- * The tables that these migrations make. The migrations run in memory, so that nobody maintains a list, and tables of other
- * programs in the same PostgreSQL are left alone.
+ * Returns the tables that these migrations create. The migrations run in memory, so that nobody maintains a list, and tables
+ * of other programs in the same PostgreSQL are ignored.
  */
 export async function tablesOf(migrations: readonly Migration[]): Promise<Table[]> {
   const kysely = inMemory()
@@ -76,7 +76,7 @@ function columnOf(table: string, { name, type }: { name: string; type: string })
 
 const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
 
-/** Reads page by page in the order of the key, so that memory holds one page of the table. */
+/** Reads page by page in key order, with one page in memory. */
 export async function* readTable(
   reader: Reader,
   { name, columns, key }: Table,
@@ -125,7 +125,7 @@ export async function filledTables(reader: Reader, tables: readonly Table[]): Pr
   return filled
 }
 
-/** Drops all our tables, including the list of applied migrations. */
+/** Drops all tables of Jeton, including the list of applied migrations. */
 export async function dropTables(tx: Transaction, tables: readonly Table[]): Promise<void> {
   const kysely = tx.write<never>()
   for (const name of [...tables.map((table) => table.name), ...MIGRATION_TABLES])

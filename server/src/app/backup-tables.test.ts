@@ -4,7 +4,7 @@ import { prepareThings, THINGS } from '../../test/things.ts'
 import { insertRows, type Row, readTable, tablesOf } from './backup-tables.store.ts'
 
 eachEngine((engine) => {
-  test('reading a table page by page returns every row once, whatever its values are', async () => {
+  test('reading a table page by page returns every row once, for any values', async () => {
     const [things] = await tablesOf([THINGS])
     expect(things).toEqual({
       name: 'things',

@@ -2,9 +2,9 @@ import { createServer, type ListenOptions, type Server } from 'node:net'
 import { type ListenAddress, whyNoListener } from './listen.ts'
 
 /**
- * Workers share a port (SO_REUSEPORT), and the system lets every process of the same user share it with them: another
- * Jeton, started by mistake, would get half of the requests. So before the workers listen we make sure that nobody else
- * does. The name, which is freed when this process ends, keeps away a second one that makes sure at the same moment.
+ * HTTP processes share a port (SO_REUSEPORT), and the system lets every process of the same user share it too: another
+ * Jeton, started by mistake, would get half of the requests. So this checks that nobody else listens before the processes
+ * start. The abstract socket, which is freed when this process ends, excludes a second Jeton that checks at the same time.
  */
 export async function claimPort(place: ListenAddress): Promise<void> {
   const { host, port } = place

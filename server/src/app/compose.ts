@@ -42,23 +42,23 @@ import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.t
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
-/** Brings a change to this process even if no notification arrives; 2 s are promised. */
+/** Applies changes in this process even if no notification arrives. The guarantee is 2 s. */
 const POLL_EVERY_MS = 1_000
 const FLUSH_EVERY_MS = 2_000
 const CLEAN_EVERY_MS = 10_000
 export const WRITE_USAGE_EVERY_MS = 10_000
-/** Without a poll for this long the cache answers nothing, so the process is not ready either. */
+/** Without a poll for this long the cache is not used, so the process is not ready either. */
 const MAX_KEY_STATE_AGE_SECONDS = 30
 
 interface Parts {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
-  /** In a terminal, people want to see every request. */
+  /** True in a terminal, where every request is logged. */
   readonly interactive: boolean
-  /** The link to the other HTTP processes of this service, if it has several. */
+  /** Link to the other HTTP processes of this service, if there are several. */
   readonly workerLink?: WorkerLink | undefined
-  /** Whether events are sent by this process too; they are unless it says no. */
+  /** Whether this process delivers events too. Default: true. */
   readonly worker?: boolean
 }
 
@@ -67,13 +67,13 @@ export interface Service {
   readonly migrations: MigrationReport
   readonly tokenCache: TokenCache
   readonly changeFeed: ChangeFeed
-  /** Opens the listeners; the addresses under which they are reached. */
+  /** Opens the listeners and returns their URLs. */
   start(): Promise<{ url: string; managementUrl: string }>
-  /** Finishes what is in flight, writes what is only in memory, closes the store. */
+  /** Finishes requests in flight, writes what is only in memory, and closes the store. */
   stop(): Promise<void>
 }
 
-/** Opens the store that the settings name and brings it up to date. */
+/** Opens the configured store and brings it up to date. */
 export async function openStore({
   config,
   clock,
@@ -93,7 +93,7 @@ export async function openStore({
   }
 }
 
-/** The whole service, wired. The only place that sees every feature. */
+/** Connects all parts of the service. No other module imports every feature. */
 export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log, workerLink } = parts
   const metrics = createMetrics()
@@ -218,11 +218,11 @@ export async function compose(parts: Parts): Promise<Service> {
   function addServiceMetrics(): void {
     metrics.gauge(
       'jeton_key_state_age_seconds',
-      'Seconds since this process last confirmed the state of keys.',
+      'Age of the last confirmation of key state in this process.',
       () => tokenCache.keyStateAgeSeconds,
       'max',
     )
-    metrics.gauge('jeton_workers', 'Processes of the service that answer requests.', () => 1)
+    metrics.gauge('jeton_workers', 'HTTP processes of the service.', () => 1)
     metrics.gauge('jeton_tokens_cached', 'Tokens in the cache.', () => tokenCache.size)
     metrics.countedElsewhere(
       'jeton_token_cache_hits_total',
@@ -231,7 +231,7 @@ export async function compose(parts: Parts): Promise<Service> {
     )
     metrics.countedElsewhere(
       'jeton_token_cache_misses_total',
-      'Tokens that were read from the store.',
+      'Token lookups that read the store.',
       () => tokenCache.misses,
     )
   }
@@ -258,7 +258,10 @@ export async function compose(parts: Parts): Promise<Service> {
       for (const unsubscribe of unsubscribers) unsubscribe()
       await Promise.all(jobs.map((job) => job.stop()))
       await Promise.all([flushAll(), usageWriter.write()]).catch((error) =>
-        log.warn({ reason: (error as Error).message }, 'last notes were not written'),
+        log.warn(
+          { reason: (error as Error).message },
+          'could not write last-used times, refusals and usage at shutdown',
+        ),
       )
       await db.close()
     },
@@ -266,8 +269,8 @@ export async function compose(parts: Parts): Promise<Service> {
 }
 
 /**
- * Who may read `/metrics`, `/docs` and `/openapi.json`. On a listener of their own, behind a list of addresses and on a
- * loopback address they are open; anywhere else they require an operator's credential.
+ * Access to `/metrics`, `/docs` and `/openapi.json`. They are public on their own listener, behind an allowlist and on a
+ * loopback address. Otherwise they require an operator's credential.
  */
 function readAccess(
   config: Config,
@@ -282,6 +285,6 @@ function readAccess(
   }
 }
 
-/** Generated from the routes and kept true by `npm run check`; read when someone asks. */
+/** Generated from the routes, verified by `npm run check`, and read on demand. */
 const readOpenApi = (): object =>
   JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))

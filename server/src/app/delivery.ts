@@ -10,7 +10,7 @@ import { createEgressPolicy, createSender } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { VERSION } from './version.ts'
 
-/** For about two thousand destinations, half of them in a rotation. */
+/** Enough for about two thousand destinations, half of them during a rotation. */
 const MAX_OPENED_SECRETS = 3_000
 
 interface Parts {
@@ -23,7 +23,7 @@ interface Parts {
   readonly usage: UsageCounter
 }
 
-/** The worker with its sockets: inside `jeton serve`, and alone in `jeton worker`. */
+/** Starts the delivery worker with its sender, for `jeton serve` and `jeton worker`. */
 export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
   const policy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
   const sender = createSender({ policy, userAgent: `Jeton/${VERSION}` })
@@ -40,7 +40,10 @@ export function startSending({ config, vault, ...parts }: Parts): { stop(): Prom
       await delivery
         .stop()
         .catch((error) =>
-          parts.log.warn({ reason: (error as Error).message }, 'what was sent last is sent again'),
+          parts.log.warn(
+            { reason: (error as Error).message },
+            'could not settle the last deliveries, they will be sent again',
+          ),
         )
       await sender.close()
     },

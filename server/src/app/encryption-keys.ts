@@ -5,7 +5,7 @@ import { createVault, keyIdOf, type Vault } from '../platform/encryption.ts'
 import {
   closeToOthers,
   encryptionKeyFile,
-  type KeyPlace,
+  type KeySource,
   makeEncryptionKey,
   openModeOf,
   readEncryptionKeys,
@@ -14,15 +14,15 @@ import type { Log } from '../platform/log.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 
-/** With PostgreSQL there is no key file: its processes run on many machines and share no folder. */
-export const keyPlaceOf = (config: Config): KeyPlace => ({
+/** PostgreSQL has no key file, because its processes run on several machines and share no folder. */
+export const keySourceOf = (config: Config): KeySource => ({
   setting: config.JETON_ENCRYPTION_KEY,
   folder: config.JETON_DATABASE_URL === undefined ? config.JETON_DATA_DIR : undefined,
 })
 
-/** The keys of this store; empty where there is none and nothing stored needs one. Never writes. */
+/** Reads the keys of this store; empty if there is none and nothing stored needs one. Never writes. */
 export async function readKeys(db: Reader, config: Config): Promise<readonly Buffer[]> {
-  const place = keyPlaceOf(config)
+  const place = keySourceOf(config)
   const keys = readEncryptionKeys(place)
   if (keys.length > 0) return keys
   const needed = await listNeededKeyIds(db)
@@ -31,12 +31,12 @@ export async function readKeys(db: Reader, config: Config): Promise<readonly Buf
 }
 
 /**
- * The same, with a key file made where nothing needs one yet. Never in place of a lost one: every delivery would fail, and
- * nobody would know that a copy of the right key has to be put back.
+ * Reads the keys, and creates a key file if nothing needs a key yet. It never replaces a lost key: every delivery would
+ * fail, and nobody would know that a copy of the right key must be restored.
  */
 async function openKeys(db: Reader, config: Config): Promise<readonly Buffer[]> {
   const keys = await readKeys(db, config)
-  const { folder } = keyPlaceOf(config)
+  const { folder } = keySourceOf(config)
   return keys.length > 0 || folder === undefined ? keys : makeEncryptionKey(randomBytes, folder)
 }
 
@@ -50,16 +50,16 @@ export async function openVault(db: Database, config: Config): Promise<Vault> {
   }
 }
 
-/** The only way where no copy of a key is left. Without an overlap: the lost secret could not sign beside the new one. */
+/** The only remedy if no copy of a key is left. No overlap, because the lost secret cannot sign. */
 export const ROTATE_LOST = 'jeton webhook rotate <webhook> --overlap-seconds 0'
 
-/** Says where the key belongs, and what to do if no copy of it exists. */
-export function keyMissing({ folder }: KeyPlace, needed: readonly string[]): string {
+/** Explains where the key belongs, and what to do if no copy of it exists. */
+export function keyMissing({ folder }: KeySource, needed: readonly string[]): string {
   const file = folder && encryptionKeyFile(folder)
   const [what, remedy, renew] = file
     ? [
         `${file} is missing`,
-        `Put your copy of it there, or set JETON_ENCRYPTION_KEY to its content.`,
+        `Restore your copy, or set JETON_ENCRYPTION_KEY to its content.`,
         `openssl rand -base64 32 > ${file}`,
       ]
     : [
@@ -67,26 +67,26 @@ export function keyMissing({ folder }: KeyPlace, needed: readonly string[]): str
         'Set it to the key that this store was used with.',
         'set a new one (openssl rand -base64 32)',
       ]
-  return `${what}, and the store holds webhook secrets encrypted with the key ${needed.join(', ')}. ${remedy} If no copy is left: ${renew}, start, then for every webhook: ${ROTATE_LOST}`
+  return `${what}, and the store contains webhook secrets encrypted with the key ${needed.join(', ')}. ${remedy} If no copy is left: ${renew}, start, then for every webhook: ${ROTATE_LOST}`
 }
 
-/** Ids of keys that stored secrets need and this process does not have. */
+/** Ids of keys that stored secrets were encrypted with and that this process does not have. */
 export async function missingKeyIds(db: Reader, config: Config): Promise<string[]> {
-  const present = readEncryptionKeys(keyPlaceOf(config)).map(keyIdOf)
+  const present = readEncryptionKeys(keySourceOf(config)).map(keyIdOf)
   return (await listNeededKeyIds(db)).filter((id) => !present.includes(id))
 }
 
-/** Says at the start what is wrong with the key without stopping the service: tokens need no key. */
+/** Logs problems with the key at the start without stopping the service, because tokens need no key. */
 export function reportKeys(log: Log, config: Config, missing: readonly string[]): void {
-  const { setting, folder } = keyPlaceOf(config)
+  const { setting, folder } = keySourceOf(config)
   if (missing.length > 0)
     log.error(
       {
         missing_keys: missing,
-        why: 'deliveries to webhooks whose secrets need them fail',
-        do: `add the missing key behind the present one (${setting === undefined ? 'one a line in encryption.key' : 'JETON_ENCRYPTION_KEY, after a comma'}) and restart; or: ${ROTATE_LOST}`,
+        why: 'deliveries to webhooks with these secrets fail',
+        do: `add the missing key after the current one (${setting === undefined ? 'one per line in encryption.key' : 'JETON_ENCRYPTION_KEY, after a comma'}) and restart; or: ${ROTATE_LOST}`,
       },
-      'the encryption key does not decrypt everything that is stored',
+      'the encryption key cannot decrypt all stored secrets',
     )
   if (setting === undefined && folder === undefined)
     log.warn(
@@ -99,15 +99,19 @@ export function reportKeys(log: Log, config: Config, missing: readonly string[])
   if (setting === undefined && folder !== undefined) closeKeyFile(log, encryptionKeyFile(folder))
 }
 
-/** As the database file is closed when it is opened; but a key that others could read deserves a word. */
+/** Restricts the key file to its owner, like the database file, and logs if others could read it. */
 function closeKeyFile(log: Log, file: string): void {
   const mode = openModeOf(file)
   if (mode === undefined) return
   const closed = closeToOthers(file)
   log.warn(
-    { file, mode, do: closed ? 'if someone else uses this machine, replace the key' : `chmod 600 ${file}` },
+    {
+      file,
+      mode,
+      do: closed ? 'if other users have access to this machine, replace the key' : `chmod 600 ${file}`,
+    },
     closed
-      ? 'the encryption key could be read by others; now only by its owner'
-      : 'the encryption key can be read by others',
+      ? 'the encryption key was readable by others and is now restricted to its owner'
+      : 'the encryption key is readable by others',
   )
 }

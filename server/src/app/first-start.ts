@@ -14,28 +14,28 @@ export const SAMPLE_KEY = 'Quickstart'
 const ACTOR: Actor = { type: 'system', id: 'first-start', address: null, requestId: null }
 
 export interface FirstStart {
-  /** Made only where the settings name none. */
+  /** Created only if the settings contain none. */
   readonly operator?: { readonly id: string; readonly token: string }
   readonly sample?: {
     readonly projectId: string
     readonly appId: string
     readonly appToken: string
-    /** A card with points on it, and what they buy. */
+    /** Code of a card with points. */
     readonly member: string
     readonly rewardId: string
   }
 }
 
-/** Secrets are made without being asked for only where nobody else can see them: embedded store, loopback address. */
-export const mayMakeFirst = (config: Config): boolean =>
+/** Creates secrets automatically only where nobody else can see them: SQLite on a loopback address. */
+export const canCreateSample = (config: Config): boolean =>
   config.JETON_DATABASE_URL === undefined && isLoopbackHost(config.JETON_HOST)
 
 /**
- * What an empty store gets: an operator, where the settings name none, and a sample project with one key, a customer
- * and a reward. One transaction, so of two processes that start together one does it.
+ * Fills an empty store: an operator, if the settings contain none, and a sample project with a key, a customer and a
+ * reward. It is one transaction, so if two processes start together, one does it.
  */
-export async function makeFirst(db: Database, config: Config): Promise<FirstStart> {
-  if (!mayMakeFirst(config)) return {}
+export async function createSample(db: Database, config: Config): Promise<FirstStart> {
+  if (!canCreateSample(config)) return {}
   return db.transaction(async (tx) => {
     const deps = { random: randomBytes }
     const hasProjects = (await countProjects(tx)) > 0

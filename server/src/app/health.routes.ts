@@ -4,11 +4,11 @@ import { type App, unavailable } from '../platform/http/index.ts'
 const Health = Type.Object({ status: Type.String() })
 
 interface HealthDeps {
-  /** For everyone, so without details; undefined where the process is ready. */
+  /** Public, so without details; undefined if the process is ready. */
   whyNotReady(): Promise<string | undefined>
 }
 
-/** Live: the process answers. Ready: it can confirm the state of keys, its store takes writes, and it is not stopping. */
+/** Live: the process answers. Ready: it can confirm key state, its store accepts writes, and it is not stopping. */
 export function healthRoutes(app: App, { whyNotReady }: HealthDeps): void {
   const config = { access: 'public' } as const
   const tags = ['health']
@@ -20,7 +20,7 @@ export function healthRoutes(app: App, { whyNotReady }: HealthDeps): void {
       schema: {
         tags,
         operationId: 'health.live',
-        summary: 'Whether the process answers',
+        summary: 'Check whether the process responds',
         response: { 200: Health },
       },
     },
@@ -33,7 +33,7 @@ export function healthRoutes(app: App, { whyNotReady }: HealthDeps): void {
       schema: {
         tags,
         operationId: 'health.ready',
-        summary: 'Whether it can serve: 200 or 503',
+        summary: 'Check whether the process can serve requests: 200 or 503',
         response: { 200: Health },
       },
     },
@@ -46,7 +46,7 @@ export function healthRoutes(app: App, { whyNotReady }: HealthDeps): void {
 }
 
 interface MetricsDeps {
-  /** Of all workers of the service; undefined where they cannot be asked. */
+  /** Metrics of all HTTP processes; undefined if they cannot be collected. */
   metricsText(): Promise<string | undefined>
   readonly metricsAccess: 'public' | 'operator'
 }
@@ -59,14 +59,14 @@ export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDe
       schema: {
         tags: ['health'],
         operationId: 'health.metrics',
-        summary: 'Metrics in the text format of Prometheus',
+        summary: 'Read metrics in the Prometheus text format',
         description:
-          'Where the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`), unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
+          'If the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`), unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
       },
     },
     async (_, reply) => {
       const text = await metricsText()
-      // Never those of one worker alone: a total that falls passes for a restart.
+      // Never the metrics of one process alone: Prometheus would treat a smaller total as a restart.
       if (text === undefined) throw unavailable()
       return reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(text)
     },

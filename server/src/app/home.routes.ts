@@ -3,9 +3,9 @@ import type { App } from '../platform/http/index.ts'
 import { linkList, sendPage } from './docs/page.ts'
 
 export interface HomeDeps {
-  /** Whether a browser can open the reference, the guides and the metrics on this listener, without a credential. */
+  /** True if the reference, the guides and the metrics are public on this listener. */
   readonly hasReference: boolean
-  /** Whether this listener serves the API; else it is the one for operators. */
+  /** True if this listener serves the API; otherwise it is the management listener. */
   readonly hasApi: boolean
 }
 
@@ -33,7 +33,7 @@ function homePage({ hasReference, hasApi }: HomeDeps) {
   return {
     title: 'Jeton',
     body: `<h1>Jeton is running</h1><p>${DESCRIPTION}</p>
-${hasReference ? '' : '<p class="dim">The documentation is open to the operators of this service only.</p>'}
+${hasReference ? '' : '<p class="dim">The documentation is available to operators of this service only.</p>'}
 ${section('Documentation', read)}
 ${section('This service', service)}`,
   }
@@ -72,7 +72,7 @@ const ICON = Buffer.from(
   'base64',
 )
 
-/** Shows a browser what runs at this address and where to go on; programs get the same as JSON. */
+/** Shows browsers what runs here, with links. Programs get the same as JSON. */
 export function homeRoutes(app: App, deps: HomeDeps): void {
   const config = { access: 'public', management: !deps.hasApi } as const
   const hidden = { hide: true } as never

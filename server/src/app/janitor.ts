@@ -14,7 +14,7 @@ import {
 import type { Database } from '../platform/database/index.ts'
 import { deleteLoyaltyOfProject } from './loyalty.ts'
 
-/** Deleted keys stay until every process must have seen that they are. */
+/** Deleted keys are kept until every process has seen the deletion. */
 const DELETED_FOR_MS = 15 * 60_000
 
 interface Deps {
@@ -23,7 +23,7 @@ interface Deps {
   readonly retention: Retention
 }
 
-/** Removes what can no longer matter, in small transactions. The audit log of a deleted project stays. */
+/** Removes data that is no longer used, in small transactions. The audit log of a deleted project stays. */
 export async function removeOld({ db, refusals, retention }: Deps, now: number): Promise<void> {
   await removeOldTokens(db, now)
   await refusals.forgetOld()

@@ -6,11 +6,11 @@ import { portHolder } from './port-holder.ts'
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** The setting that names the port. */
+  /** Name of the setting of the port. */
   readonly setting: string
 }
 
-/** The addresses to listen on: the public one, and the one of the management API if it has a port of its own. */
+/** Addresses to listen on: the public one, and the management one if it has its own port. */
 export function listenAddresses({
   JETON_HOST: host,
   JETON_PORT,
@@ -21,7 +21,7 @@ export function listenAddresses({
   return [place, { host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT' }]
 }
 
-/** Opens the listener; its address as a client would write it. `shared` with the other workers of the service. */
+/** Opens the listener and returns its URL. `shared`: with the other HTTP processes of the service. */
 export async function listen(app: App, place: ListenAddress, shared = false): Promise<string> {
   const { host, port } = place
   try {
@@ -34,7 +34,7 @@ export async function listen(app: App, place: ListenAddress, shared = false): Pr
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
 }
 
-/** In one line, what keeps us from listening and what to do. */
+/** Explains in one line why listening failed, with a remedy. */
 export function whyNoListener(error: NodeJS.ErrnoException, { host, port, setting }: ListenAddress): Error {
   switch (error.code) {
     case 'EADDRINUSE': {
@@ -45,13 +45,13 @@ export function whyNoListener(error: NodeJS.ErrnoException, { host, port, settin
     }
     case 'EACCES':
       return new StartFailure(
-        `Port ${port} needs more rights than this user has. Use one above 1023: ${setting}=8080 npm start`,
+        `Permission denied for port ${port}. Use a port above 1023: ${setting}=8080 npm start`,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new StartFailure(
-        `JETON_HOST: this machine has no address ${host}. Use 127.0.0.1, or 0.0.0.0 for all.`,
+        `JETON_HOST: this machine has no address ${host}. Use 127.0.0.1, or 0.0.0.0 for all addresses.`,
       )
     default:
       return error

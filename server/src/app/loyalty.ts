@@ -29,7 +29,7 @@ interface LoyaltyDeps {
   readonly usage: UsageCounter
 }
 
-/** The loyalty core, wired: customers are told what campaigns hold of them, campaigns what rewards need of them. */
+/** Connects the loyalty features, which do not import each other in both directions. */
 export function loyaltyRoutes(app: App, deps: LoyaltyDeps): void {
   customerRoutes(app, { ...deps, holdingsOf, releaseCards })
   campaignRoutes(app, { ...deps, usesOfCampaign })

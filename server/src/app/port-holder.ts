@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** `pid 4312 (node)`: who listens on a port, as far as Linux lets us see; undefined where it does not. */
+/** Describes the process that listens on a port, for example `pid 4312 (node)`; undefined if Linux does not show it. */
 export function portHolder(port: number): string | undefined {
   try {
     const inode = listeningInode(port)

@@ -26,10 +26,10 @@ import { VERSION } from './version.ts'
 
 const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, requestId: null }
 
-/** Far below the number of parameters that a statement may have, whatever the table. */
-const ROWS_AT_ONCE = 100
+/** Far below the parameter limit of a statement, for any table. */
+const ROWS_PER_STATEMENT = 100
 
-/** A file that was read to its end, so it is whole, and which this version knows how to restore. */
+/** Reads a file to its end, so that it is known to be complete, and checks that this version can restore it. */
 export async function checkBackup(file: string): Promise<BackupFile> {
   const backup = await readBackup(file)
   const tables = new Map((await tablesOf(migrationsOf(backup))).map((table) => [table.name, table]))
@@ -37,7 +37,7 @@ export async function checkBackup(file: string): Promise<BackupFile> {
     const { columns } = tables.get(shape.table) ?? {}
     if (JSON.stringify(shape.columns) !== JSON.stringify(columns))
       throw new BackupUnreadable(
-        `Its version had no table ${JSON.stringify(shape.table)} with these columns. Nothing was changed.`,
+        `Its Jeton version had no table ${JSON.stringify(shape.table)} with these columns. Nothing was changed.`,
       )
   }
   return backup
@@ -47,12 +47,12 @@ function migrationsOf({ head }: BackupFile): Migration[] {
   const unknown = head.migrations.filter((name) => !MIGRATIONS.some((known) => known.name === name))
   if (unknown.length > 0)
     throw new BackupUnreadable(
-      `It was made by Jeton ${head.program} and needs it or a newer one; this is ${VERSION}. Nothing was changed.`,
+      `The backup requires Jeton ${head.program} or newer; this is ${VERSION}. Nothing was changed.`,
     )
   return MIGRATIONS.filter(({ name }) => head.migrations.includes(name))
 }
 
-/** Which tables hold something already; none in a store that is empty, or not there at all. */
+/** Names of the tables that contain rows; none for an empty or missing store. */
 export async function contentsOf(reader: Reader): Promise<string[]> {
   return filledTables(reader, await tablesOf(MIGRATIONS))
 }
@@ -64,8 +64,8 @@ export const inUse = (label: string): StartFailure =>
   )
 
 /**
- * Makes the store what it was when the file was written, in one transaction: all of it or nothing. No token comes back:
- * whatever was issued before the backup or since is dead, since a key that was blocked after the backup is active in it.
+ * Restores the store to the state of the backup, in one transaction. Tokens are not restored: all tokens issued before or
+ * after the backup are invalid, because a key that was blocked after the backup is active in it.
  */
 export async function restore(
   db: Database,
@@ -74,7 +74,7 @@ export async function restore(
   const backup = await checkBackup(file)
   if (await isPostgresInUse(db)) throw inUse(db.label)
   await db.transaction((tx) => load(tx, db, { file, backup, replace }), { noTimeout: true })
-  // What has been added to the schema since the backup.
+  // Applies the migrations since the backup.
   await migrate(db, { migrations: MIGRATIONS, program: VERSION })
   return backup
 }
@@ -106,7 +106,7 @@ async function load(tx: Transaction, db: Database, { file, backup, replace }: Lo
 
 export const notEmpty = (label: string, filled: readonly string[]): StartFailure =>
   new StartFailure(
-    `${label} is not empty: it has ${filled.join(', ')}. Nothing was changed. Restore into an empty store, or add --replace to lose what is there.`,
+    `${label} is not empty: it has ${filled.join(', ')}. Nothing was changed. Restore into an empty store, or pass --replace to overwrite this one.`,
     EXIT.refused,
   )
 
@@ -120,7 +120,7 @@ async function loadRows(tx: Transaction, file: string, tables: readonly Table[])
     if (batch.length > 0) await insertRows(tx, byName.get(filling!.table)!, batch)
   }
   await readBackup(file, (table, row) => {
-    const full = rows.length === ROWS_AT_ONCE || (filling !== undefined && filling !== table)
+    const full = rows.length === ROWS_PER_STATEMENT || (filling !== undefined && filling !== table)
     if (!full) {
       filling = table
       rows.push(row)

@@ -20,7 +20,7 @@ import { loyaltyRoutes } from './loyalty.ts'
 
 type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
 
-/** What all routes together need; compose() makes it, and each takes its part. */
+/** Dependencies of all routes together. compose() creates them. */
 export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof projectRoutes> &
   DepsOf<typeof apiKeyRoutes> &
@@ -41,7 +41,7 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   ReferenceDeps &
   HomeDeps & { readonly metrics: Metrics }
 
-/** For everyone who holds a key or a token. */
+/** Routes for clients with a key or a token. */
 export function addPublicRoutes(app: App, deps: RouteDeps): void {
   oauthRoutes(app, deps)
   gatewayRoutes(app, deps)
@@ -54,7 +54,7 @@ export function addPublicRoutes(app: App, deps: RouteDeps): void {
   homeRoutes(app, deps)
 }
 
-/** For operators: on a listener of its own where JETON_MANAGEMENT_PORT says so. */
+/** Routes for operators, on their own listener if JETON_MANAGEMENT_PORT is set. */
 export function addManagementRoutes(app: App, deps: RouteDeps): void {
   metricsRoute(app, deps)
   referenceRoutes(app, deps)

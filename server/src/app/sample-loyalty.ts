@@ -8,7 +8,7 @@ const POINTS = 500
 const PRICE = 100
 const MUGS = 40
 
-/** Enough to redeem something at once: a customer with points on a card, and mugs to spend them on. */
+/** Creates a customer with points on a card, and mugs to redeem, so that a redemption works immediately. */
 export async function makeSampleLoyalty(
   deps: { readonly random: RandomBytes },
   tx: Transaction,

@@ -15,12 +15,12 @@ interface Parts {
   readonly log: Log
 }
 
-/** Where the system spreads connections over all who listen on a port, and Node can ask it to. */
+/** Platforms that distribute connections among the listeners of a port, as far as Node supports it. */
 const SHARES_PORTS: readonly NodeJS.Platform[] = ['linux', 'freebsd']
 
 /**
- * The service as JETON_WORKERS processes: this one brings the store up to date and looks after the others, which do what
- * `compose` says. Its database is open for what is made and told once at the start; who has told it closes it.
+ * Runs the service as JETON_WORKERS processes: this one brings the store up to date and supervises the others, which run
+ * `compose`. Its database connection is for the first start only, and the caller closes it.
  */
 export async function supervise({
   config,
@@ -29,10 +29,10 @@ export async function supervise({
 }: Parts): Promise<Omit<Service, 'tokenCache' | 'changeFeed'>> {
   if (!SHARES_PORTS.includes(process.platform))
     throw new StartFailure(
-      'JETON_WORKERS: several processes on one port need Linux. Leave it unset, or run it there.',
+      'JETON_WORKERS: several processes on one port require Linux. Unset it, or run Jeton on Linux.',
     )
   const { db, migrations } = await openStore({ config, clock })
-  // A missing key is said once, before any worker starts.
+  // A missing key is reported once, before any worker starts.
   await openVault(db, config)
   const launch = (listening: Listening | undefined) => forkWorker(config, listening)
   const { start, stop, leave } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
@@ -48,7 +48,7 @@ export async function supervise({
   }
 }
 
-/** The very same command once more. Where the first worker took any free port, the others take that one. */
+/** Starts the same command again. If the first worker took a free port, the others take that one. */
 function forkWorker(config: Config, listening: Listening | undefined): ChildProcess {
   const ports = listening && {
     JETON_PORT: portOf(listening.url),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** From the package itself, two folders up in the checkout and once compiled. */
+/** Read from package.json, which is two folders up both in the checkout and once compiled. */
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
 }

@@ -24,12 +24,12 @@ interface Parts {
 
 export interface Worker {
   readonly db: Database
-  /** Where probes and metrics are found; undefined without JETON_MANAGEMENT_PORT. */
+  /** Base URL of probes and metrics; undefined without JETON_MANAGEMENT_PORT. */
   readonly url: string | undefined
   stop(): Promise<void>
 }
 
-/** Only the sending of events, beside services that share its store. */
+/** Only delivers events, for services that share its store. */
 export async function startWorker(parts: Parts): Promise<Worker> {
   const { config } = parts
   const metrics = createMetrics()
@@ -39,7 +39,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   if (!vault.ready) {
     await db.close()
     throw new StartFailure(
-      'JETON_ENCRYPTION_KEY is not set: a worker cannot sign without it. Set the one that the services have.',
+      'JETON_ENCRYPTION_KEY is not set, so the worker cannot sign. Set the same key as the services.',
     )
   }
   reportKeys(parts.log, config, await missingKeyIds(db, config))
@@ -58,9 +58,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const sending = startSending({ ...parts, db, vault, metrics, usage })
 
   function createProbes(): Http {
-    // There is nothing to open with a credential here.
+    // No route here accepts a credential.
     const refuse = async () => {
-      throw new Problem('not_found', { message: 'A worker serves no API.' })
+      throw new Problem('not_found', { message: 'A worker does not serve the API.' })
     }
     const http = createHttp({
       ...parts,

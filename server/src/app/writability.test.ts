@@ -7,7 +7,7 @@ import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
-/** The same database, with its transactions counted. */
+/** Counts the transactions of a database. */
 function counted(db: Database): { db: Database; count: () => number } {
   let count = 0
   const transaction: Database['transaction'] = (...given) => {
@@ -18,7 +18,7 @@ function counted(db: Database): { db: Database; count: () => number } {
 }
 
 eachEngine((engine) => {
-  test('writability asked for 100 times writes once in 5 s, and leaves no row', async () => {
+  test('checking writability 100 times writes once in 5 s, and leaves no row', async () => {
     const real = await engine.open()
     await migrate(real, { migrations: MIGRATIONS, program: VERSION })
     const { db, count } = counted(real)
@@ -46,7 +46,7 @@ eachEngine((engine) => {
     expect(rows.filter(({ id }) => id < 0)).toEqual([])
   })
 
-  test('a store that does not answer is left to the age of the key state, and keeps nobody waiting', async () => {
+  test('a store that does not answer is covered by the age of the key state, and delays nobody', async () => {
     const real = await engine.open()
     const clock = new TestClock()
     let fail: (error: Error) => void = () => undefined

@@ -3,11 +3,11 @@ import { type Database, StoreNotWritable, StoreUnavailable } from '../platform/d
 import type { Log } from '../platform/log.ts'
 import { randomBytes } from '../platform/secrets.ts'
 
-/** Readiness may be asked for by many and often; the store is written to for it no more often than this. */
+/** Many probes may check readiness. The store is written to at most this often. */
 const PROBE_EVERY_MS = 5_000
-/** A store that takes longer is slow or away, which the age of the key state tells. */
+/** A store that takes longer is slow or down, which the age of the key state shows. */
 const PROBE_WITHIN_MS = 1_000
-/** After a refused write the probe needs new pages, as the refused write did: one that fits into an old page proves nothing. */
+/** After a refused write the probe must need new pages, as that write did. One that fits into an old page proves nothing. */
 const PROBE_BYTES_AFTER_REFUSAL = 48_000
 
 interface Deps {
@@ -16,7 +16,7 @@ interface Deps {
   readonly log: Log
 }
 
-/** Whether the store takes writes, from the writes that it refused and from a small one made when someone asks. */
+/** Knows whether the store accepts writes, from refused writes and from a small write on request. */
 export class Writability {
   readonly #deps: Deps
   #reason: string | undefined
@@ -27,12 +27,12 @@ export class Writability {
     this.#deps = deps
   }
 
-  /** Called with every failed transaction of the service. */
+  /** Called for every failed transaction of the service. */
   readonly note = (error: unknown): void => {
     if (error instanceof StoreNotWritable) this.#refused(error.why, error)
   }
 
-  /** Why the store takes no writes; undefined where it does. */
+  /** Why the store accepts no writes; undefined if it does. */
   async reason(): Promise<string | undefined> {
     const { clock } = this.#deps
     if (!this.#probing && clock.monotonic() - this.#probedAt < PROBE_EVERY_MS) return this.#reason
@@ -50,7 +50,7 @@ export class Writability {
     this.#probedAt = clock.monotonic()
     try {
       await writeAndRemove(db, this.#reason === undefined ? 1 : PROBE_BYTES_AFTER_REFUSAL)
-      if (this.#reason !== undefined) log.info('the store can be written again')
+      if (this.#reason !== undefined) log.info('the store accepts writes again')
       this.#reason = undefined
     } catch (error) {
       if (error instanceof StoreNotWritable) this.#refused(error.why, error)
@@ -59,12 +59,12 @@ export class Writability {
   }
 
   #refused(why: string, { message }: Error): void {
-    if (this.#reason === undefined) this.#deps.log.error({ reason: message }, 'the store cannot be written')
+    if (this.#reason === undefined) this.#deps.log.error({ reason: message }, 'the store accepts no writes')
     this.#reason = why
   }
 }
 
-/** A row that nobody ever sees. Its id is below those in use and random, so that processes do not wait for each other. */
+/** Writes a row that nobody sees. Its random id is lower than those in use, so that processes do not block each other. */
 const writeAndRemove = (db: Database, bytes: number): Promise<void> =>
   db.transaction(async (tx) => {
     const rows = tx.write<{ jeton_store: { id: number; oldest_program: string } }>()

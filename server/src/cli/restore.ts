@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { keyPlaceOf, ROTATE_LOST } from '../app/encryption-keys.ts'
+import { keySourceOf, ROTATE_LOST } from '../app/encryption-keys.ts'
 import { checkBackup, contentsOf, inUse, notEmpty, restore } from '../app/restore.ts'
 import { type BackupFile, BackupUnreadable } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -72,7 +72,7 @@ function printReport(io: Io, { head, tail }: BackupFile, db: Database): void {
 
 /** Warns if the encryption key of the backup is missing. Without it, webhooks need new secrets. */
 function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
-  const place = keyPlaceOf(config)
+  const place = keySourceOf(config)
   const present = readEncryptionKeys(place).map(keyIdOf)
   const needed = tail.encryption_keys.filter((id) => !present.includes(id))
   if (needed.length === 0) return

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
 import { missingKeyIds, reportKeys } from '../app/encryption-keys.ts'
-import { type FirstStart, makeFirst, mayMakeFirst } from '../app/first-start.ts'
+import { canCreateSample, createSample, type FirstStart } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
 import { countOperators } from '../features/operators/index.ts'
@@ -45,10 +45,10 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const urls = await service.start()
   stopOnSignal(service, log)
   // Only after listening: secrets are shown once, and a start that fails later would never show them.
-  const first = await makeFirst(service.db, config)
+  const first = await createSample(service.db, config)
   const saved = first.operator && saveOperator(urls, first, config.JETON_DATA_DIR)
   const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
-  if (mayMakeFirst(config) || interactive)
+  if (canCreateSample(config) || interactive)
     process.stdout.write(
       asStarted(
         process,

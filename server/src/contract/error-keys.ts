@@ -1,5 +1,5 @@
 /**
- * Every `key` that an error body can carry. The table is closed: a `Problem` takes its status from here, and
+ * Every `key` of an error body. The table is closed: a `Problem` takes its status from here, and
  * `docs/reference/errors.md` and the pages under `/docs/errors/` are generated from it.
  */
 interface ErrorRow {
@@ -39,18 +39,18 @@ export const ERRORS = {
     status: 400,
     oauth: 'invalid_scope',
     when: 'The scope is empty, unknown, in the wrong case, separated by commas, or beyond the permissions of the key.',
-    remedy: 'Separate values with single spaces. Request only scopes that the key is permitted.',
+    remedy: 'Separate values with single spaces. Request only scopes that the key has.',
   },
   invalid_payload: {
     status: 400,
     oauth: 'invalid_request',
     when: 'The request is malformed (JSON, UTF-8 or percent-encoding), or a field has an invalid value.',
-    remedy: 'Fix what the message names. The API reference at /docs shows every field.',
+    remedy: 'Fix the field that the message names. The API reference at /docs shows every field.',
   },
   missing_reward: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'A redemption request names no reward.',
+    when: 'A redemption request contains no reward.',
     remedy: 'Send reward.id.',
   },
   missing_order: {
@@ -62,7 +62,7 @@ export const ERRORS = {
   loyalty_card_points_exceeded: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'The loyalty card holds fewer points than are to be taken.',
+    when: 'The loyalty card has fewer points than the request takes.',
     remedy: 'Take fewer points, or add some first. Nothing was taken.',
   },
   reward_out_of_stock: {
@@ -118,7 +118,7 @@ export const ERRORS = {
     status: 400,
     oauth: 'invalid_request',
     when: 'Another resource still uses the resource that you want to delete.',
-    remedy: 'First delete what the message names.',
+    remedy: 'First delete the resources that the message names.',
   },
   unauthorized: {
     status: 401,
@@ -135,9 +135,9 @@ export const ERRORS = {
   ip_not_allowed: {
     status: 403,
     oauth: 'unauthorized_client',
-    when: "The caller's address is not in the ip_whitelist of the API key, or may not reach the management API.",
+    when: 'The client address is not in the ip_whitelist of the API key, or is not allowed to use the management API.',
     remedy:
-      'Call from an allowed address, or let an operator widen the whitelist. Behind a proxy, JETON_TRUSTED_PROXIES must name it.',
+      'Call from an allowed address, or let an operator extend the allowlist. Behind a proxy, add the proxy to JETON_TRUSTED_PROXIES.',
   },
   insufficient_scope: {
     status: 403,
@@ -197,20 +197,20 @@ export const ERRORS = {
     status: 415,
     oauth: 'invalid_request',
     when: 'The endpoint does not accept this Content-Type.',
-    remedy: 'OAuth endpoints take application/x-www-form-urlencoded, all others application/json.',
+    remedy: 'OAuth endpoints require application/x-www-form-urlencoded, all others application/json.',
   },
   token_limit_reached: {
     status: 429,
     oauth: 'temporarily_unavailable',
     when: 'The project, or the key if it has its own limit, has reached its limit of active tokens.',
     remedy:
-      'Wait for Retry-After seconds; reuse a token until it expires instead of asking for one per call.',
+      'Wait for Retry-After seconds. Reuse a token until it expires instead of requesting one per call.',
   },
   too_many_attempts: {
     status: 429,
     oauth: 'temporarily_unavailable',
     when: 'This address sent too many wrong credentials.',
-    remedy: 'Wait for Retry-After seconds. A correct credential is served even now.',
+    remedy: 'Wait for Retry-After seconds. A correct credential is still accepted.',
   },
   headers_too_large: {
     status: 431,
@@ -221,14 +221,14 @@ export const ERRORS = {
   internal_error: {
     status: 500,
     oauth: 'server_error',
-    when: 'A bug in Jeton. The log has the cause, with the request id.',
+    when: 'A bug in Jeton. The log has the cause and the request id.',
     remedy: 'Report it with the request id.',
   },
   encryption_unavailable: {
     status: 503,
     oauth: 'temporarily_unavailable',
-    when: 'The encryption key that is needed to store or read a webhook secret is not set, or is another one.',
-    remedy: 'Set JETON_ENCRYPTION_KEY to the same value for every process. The message says more.',
+    when: 'The encryption key of webhook secrets is not set, or does not match a stored secret.',
+    remedy: 'Set JETON_ENCRYPTION_KEY to the same value for every process. The message has the details.',
   },
   temporarily_unavailable: {
     status: 503,

@@ -1,6 +1,6 @@
 /**
- * Every kind of event that Jeton writes, by its kind. Subscriptions accept the kind and its wire form; receivers get the
- * kind as `type` of the envelope and the wire form as `event.type`. `version` names the specification of its fields.
+ * Every kind of event. Subscriptions accept the kind and its wire name. Receivers get the kind as `type` of the envelope and
+ * the wire name as `event.type`. `version` is the version of its fields.
  */
 interface KindRow {
   readonly wire: string
@@ -18,20 +18,20 @@ export const EVENT_KINDS = {
 
 export type EventKind = keyof typeof EVENT_KINDS
 
-/** Receivers tell a test by its type: nothing real carries it, and nobody subscribes to it. */
+/** Type of test events. No real event has it, and nobody can subscribe to it. */
 export const TEST_EVENT = 'webhook.test'
 
-/** What an event on record may be. */
+/** Kinds of stored events. */
 export type StoredKind = EventKind | typeof TEST_EVENT
 
-/** As receivers read it in `event.type`. */
+/** Name in `event.type`. */
 export const wireOf = (kind: StoredKind): string => (kind === TEST_EVENT ? kind : EVENT_KINDS[kind].wire)
 
 export const EVENT_KIND_VALUES = Object.keys(EVENT_KINDS) as EventKind[]
 
 export const REWARD_REDEMPTION_COMPLETED: EventKind = 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED'
 
-/** What subscriptions and filters may say: the kind or its wire form. */
+/** Names in subscriptions and filters: the kind or its wire name. */
 export type EventKindName = EventKind | (typeof EVENT_KINDS)[EventKind]['wire']
 
 const byName = new Map<EventKindName, EventKind>(
@@ -45,5 +45,5 @@ export const EVENT_KIND_NAMES: readonly EventKindName[] = [...byName.keys()]
 
 export const eventKindOf = (name: EventKindName): EventKind => byName.get(name)!
 
-/** Where a call came from that caused an event. */
+/** Origin of the call that caused an event. */
 export type EventChannel = 'API' | 'CLIENT_API' | 'USER_PORTAL' | 'INTERNAL'

@@ -5,11 +5,11 @@ import { withoutCredentials } from './ids.ts'
 const SECRET = 'Zq9-xK_7wLmN4vB2'
 const hex = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0')
 
-/** With those characters percent-encoded that `isEncoded` says. */
+/** Percent-encodes the characters that `isEncoded` selects. */
 const encoded = (text: string, isEncoded: readonly boolean[]) =>
   [...text].map((char, i) => (isEncoded[i % isEncoded.length] ? `%${hex(char)}` : char)).join('')
 
-describe('a credential in what is written down', () => {
+describe('a credential in a log or message', () => {
   test.each(['jta_', 'jtm_', 'jtn_', 'JTN_', 'whsec_'])('is masked: %s', (prefix) => {
     expect(withoutCredentials(`/v1/${prefix}${SECRET}/x?a=b`)).toBe(`/v1/${prefix}•••/x?a=b`)
     expect(withoutCredentials(`a "${prefix}${SECRET}", and more`)).toBe(`a "${prefix}•••", and more`)
@@ -24,11 +24,11 @@ describe('a credential in what is written down', () => {
     `%25%36%61tn_${SECRET}`,
     `jtn_%00${SECRET}`,
     `x%2F%6atn_${SECRET}`,
-  ])('is masked where it is percent-encoded: %s', (path) => {
+  ])('is masked if it is percent-encoded: %s', (path) => {
     expect(withoutCredentials(`/v1/${path}/x`)).toBe('/v1/jtn_•••/x')
   })
 
-  test('is masked in every percent-encoding, up to the fourth time over', () => {
+  test('is masked in every percent-encoding, up to four layers', () => {
     const picks = fc.array(fc.boolean(), { minLength: 1, maxLength: 24 })
     fc.assert(
       fc.property(fc.array(picks, { maxLength: 4 }), (rounds) => {
@@ -38,7 +38,7 @@ describe('a credential in what is written down', () => {
     )
   })
 
-  test('is not looked for without end: what is still encoded is masked as a whole', () => {
+  test('is masked as a whole if there are more layers', () => {
     const began = performance.now()
     expect(withoutCredentials(`/v1/%${'25'.repeat(8_000)}6atn_${SECRET}`)).toBe('/v1/•••')
     expect(performance.now() - began).toBeLessThan(500)
@@ -46,7 +46,7 @@ describe('a credential in what is written down', () => {
 })
 
 test.each(['/v1/J%C3%BCrgen', '/100%25', '/%20a%2Fb', '/%zz%', '/v1/vouchers/x', 'jtn_', '/jt_x', '%6atn'])(
-  'anything else stays as it is: %s',
+  'other text stays unchanged: %s',
   (text) => {
     expect(withoutCredentials(text)).toBe(text)
   },

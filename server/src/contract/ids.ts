@@ -1,4 +1,4 @@
-/** Prefixes of the ids and credentials that outsiders see. One noun, one prefix. */
+/** Prefixes of public ids and credentials. */
 export const ID_PREFIX = {
   project: 'proj_',
   api_key: 'key_',
@@ -22,17 +22,17 @@ export const ID_PREFIX = {
   publication: 'pub_',
 } as const
 
-/** Credentials carry a prefix and a checksum, so that scanners find leaked ones. */
+/** Credentials have a prefix and a checksum, so that secret scanners find leaked ones. */
 export const CREDENTIAL_PREFIX = {
   app_token: 'jta_',
   management_token: 'jtm_',
   access_token: 'jtn_',
 } as const
 
-/** As Standard Webhooks spells it; without a checksum, since it is never presented to us. */
+/** Prefix of Standard Webhooks. No checksum, because the secret is never sent to Jeton. */
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 
-/** More than proxies and backends do; whatever is still encoded then is masked as a whole. */
+/** More layers than proxies and backends decode. Text with more layers is masked as a whole. */
 const MAX_DECODINGS = 5
 
 function decoded(text: string, times = 0): string | undefined {
@@ -43,7 +43,7 @@ function decoded(text: string, times = 0): string | undefined {
   return plain === text ? plain : decoded(plain, times + 1)
 }
 
-/** One word of a text: a credential is masked however it is percent-encoded, and what follows it in the word as well. */
+/** Masks a credential in one word, in any percent-encoding, with the rest of the word. */
 function withoutCredential(word: string): string {
   if (!word.includes('%')) return word.replace(/(jt[amn]|whsec)_.+/i, '$1_•••')
   const plain = decoded(word)
@@ -52,9 +52,9 @@ function withoutCredential(word: string): string {
   return prefix ? `${prefix}_•••` : word
 }
 
-/** For what is written down or said back of a request: a credential that someone put where none belongs is not repeated. */
+/** Masks credentials in text of a request that is logged or returned. */
 export const withoutCredentials = (text: string): string => text.replace(/[\w%-]+/g, withoutCredential)
 
-/** Twelve bytes of a token's digest, six of them its time: enough to be unique, and found by the primary key without a column of its own. */
+/** The first twelve bytes of a token's digest, six of them its time: unique, and found by the primary key. */
 export const tokenIdOf = (digest: Uint8Array): string =>
   ID_PREFIX.token + Buffer.from(digest.subarray(0, 12)).toString('hex')

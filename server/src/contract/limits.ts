@@ -1,3 +1,3 @@
-/** The numbers of the specification's "Limits" table. */
+/** Limits of tokens. */
 export const TOKEN_LIFETIME_SECONDS = 900
 export const PROJECT_TOKEN_LIMIT = 1000

@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorKey } from './error-keys.ts'
 
-/** What the operator may know of a refusal and the stranger may not. It goes on record, never into an answer. */
+/** Details of a refusal that only operators may see. They are recorded, and never part of a response. */
 export interface Refusal {
-  /** The check that failed, such as `secret_wrong`: the vocabulary of `jeton explain`. */
+  /** Name of the failed check, for example `secret_wrong`, as in `jeton explain`. */
   readonly step: string
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
@@ -11,14 +11,14 @@ export interface Refusal {
 interface ProblemParts {
   readonly message: string
   readonly details?: string | undefined
-  /** RFC 6749 error where it is not the one that the table gives for the key. */
+  /** RFC 6749 error, if it differs from the one of the key. */
   readonly oauth?: string | undefined
   readonly resource?: { readonly type: string; readonly id: string } | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly refusal?: Refusal | undefined
 }
 
-/** An error that a caller meets on purpose. Anything else that is thrown is a bug and answers 500. */
+/** An expected error of a request. Anything else that is thrown is a bug and returns 500. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly key: ErrorKey
@@ -43,7 +43,7 @@ export class Problem extends Error {
 
 export const notFound = (type: string, id: string): Problem =>
   new Problem('not_found', {
-    message: `There is no ${type.replaceAll('_', ' ')} ${JSON.stringify(id.slice(0, 80))} here.`,
+    message: `Not found: ${type.replaceAll('_', ' ')} ${JSON.stringify(id.slice(0, 80))}.`,
     details: 'Check the id, and that it belongs to this project.',
     resource: { type, id: id.slice(0, 80) },
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { coveredBy, covers, isScope, SCOPE_VALUES, SCOPES, scopeOfSegment } from './scopes.ts'
 
-/** The specification's list, word for word. */
+/** The documented scopes. */
 const SPECIFIED =
   `api assets async-actions campaigns categories client_api client_consents client_customers client_events
 client_promotions client_publish client_qualifications client_redeem client_redemptions client_validate
@@ -15,7 +15,7 @@ const server = SPECIFIED.filter((scope) => !scope.startsWith('client_'))
 const client = SPECIFIED.filter((scope) => scope.startsWith('client_'))
 
 describe('the scope values', () => {
-  test('are the 42 of the specification, in its order', () => {
+  test('are the 42 documented ones, in their order', () => {
     expect(SPECIFIED).toHaveLength(42)
     expect(SCOPE_VALUES).toEqual(SPECIFIED)
   })
@@ -38,7 +38,7 @@ describe('the scope values', () => {
     expect(SPECIFIED.every(isScope)).toBe(true)
   })
 
-  test('open a path segment each: their own name, without client_, and in lower case', () => {
+  test('cover one path segment each: their name without client_, in lower case', () => {
     for (const scope of SCOPE_VALUES.filter((one) => one !== 'api' && one !== 'client_api')) {
       const { side, segment } = SCOPES[scope]
       expect([side, segment]).toEqual([
@@ -51,14 +51,14 @@ describe('the scope values', () => {
 })
 
 describe('a segment', () => {
-  test('that is not listed opens to the whole side alone', () => {
+  test('that no scope names is covered by api or client_api only', () => {
     for (const segment of ['unheard-of', '', 'SKUs', 'Vouchers', '*x', 'toString', 'oauth']) {
       expect(scopeOfSegment('server', segment), segment).toBe('api')
       expect(scopeOfSegment('client', segment), segment).toBe('client_api')
     }
   })
 
-  test('of one side says nothing about the other', () => {
+  test('of one side is independent of the other side', () => {
     expect(scopeOfSegment('server', 'publish')).toBe('api')
     expect(scopeOfSegment('client', 'loyalties')).toBe('client_api')
     expect(scopeOfSegment('client', 'vouchers')).toBe('client_vouchers')
@@ -66,7 +66,7 @@ describe('a segment', () => {
 })
 
 describe('holding scopes', () => {
-  test('api covers every server-side value and client_api every client-side one, and neither the other', () => {
+  test('api covers every server-side value and client_api every client-side one, and not the reverse', () => {
     expect(coveredBy(['api'])).toEqual(server)
     expect(coveredBy(['client_api'])).toEqual(client)
     expect(coveredBy(['api', 'client_api'])).toEqual(SPECIFIED)
@@ -77,7 +77,7 @@ describe('holding scopes', () => {
       expect(coveredBy([scope])).toEqual([scope])
   })
 
-  test('nothing, or what is no scope, covers nothing', () => {
+  test('no scope, or an unknown one, covers nothing', () => {
     expect(coveredBy([])).toEqual([])
     expect(coveredBy(['*', 'API', 'client_', ''])).toEqual([])
     expect(covers([], 'vouchers')).toBe(false)

@@ -1,12 +1,12 @@
 /**
- * The 42 scope values of the specification and the first path segment that each one opens. Case matters: it is
- * `SKUs` in a scope and `skus` in a path. `api` and `client_api` open a whole side and never the other one.
+ * The 42 scopes and the first path segment that each one covers. Case matters: it is `SKUs` in a scope and `skus` in a path.
+ * `api` covers all paths under `/v1/`, and `client_api` all under `/client/v1/`.
  */
 export type Side = 'server' | 'client'
 
 interface ScopeRow {
   readonly side: Side
-  /** First segment after `/v1/` or `/client/v1/`; `*` is all of them, listed here or not. */
+  /** First segment after `/v1/` or `/client/v1/`. `*` covers all segments, listed here or not. */
   readonly segment: string
 }
 
@@ -63,10 +63,10 @@ export const isScope = (value: string): value is Scope => Object.hasOwn(SCOPES, 
 
 const wildcardScope = (side: Side): Scope => (side === 'server' ? 'api' : 'client_api')
 
-/** `api` or `client_api`: the value that covers this one and all others of its side. */
+/** `api` or `client_api`: the scope that covers this one and all others of its side. */
 export const wildcardScopeOf = (scope: Scope): Scope => wildcardScope(SCOPES[scope].side)
 
-/** Whether holding `held` is enough for what needs `needed`. */
+/** True if the scopes `held` cover the scope `needed`. */
 export const covers = (held: readonly string[], needed: Scope): boolean =>
   held.includes(needed) || held.includes(wildcardScopeOf(needed))
 
@@ -80,17 +80,17 @@ const segmentsOf = (side: Side) =>
 
 const bySegment = { server: segmentsOf('server'), client: segmentsOf('client') }
 
-/** The scope that opens a first path segment; a segment that is not listed opens to the whole side alone. */
+/** Scope of a first path segment; `api` or `client_api` for a segment that is not listed. */
 export const scopeOfSegment = (side: Side, segment: string): Scope =>
   bySegment[side].get(segment) ?? wildcardScope(side)
 
-/** The scope that opens a path of the API, `/v1/<segment>…` or `/client/v1/<segment>…`; null for any other path. */
+/** Scope of an API path, `/v1/<segment>…` or `/client/v1/<segment>…`; null for any other path. */
 export function scopeOfPath(path: string): Scope | null {
   const match = /^(\/client)?\/v1(?:\/([^/]*)|$)/.exec(path)
   if (!match) return null
   return scopeOfSegment(match[1] === undefined ? 'server' : 'client', match[2] ?? '')
 }
 
-/** All that a holder of these permissions may ask for. */
+/** All scopes that a key with these permissions can request. */
 export const coveredBy = (permissions: readonly string[]): Scope[] =>
   SCOPE_VALUES.filter((scope) => covers(permissions, scope))

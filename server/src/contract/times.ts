@@ -1,10 +1,10 @@
-/** Rules of times in schemas. They leave out days that a month does not have: JavaScript would read 30 February as 2 March. */
+/** Schema patterns of times. They reject days that a month does not have: JavaScript would read 30 February as 2 March. */
 const NO_SUCH_DAY = '02-3|(0[2469]|11)-31'
 const NO_LEAP_YEAR = '\\d\\d(\\d[13579]|[02468][26]|[13579][048])|([02468][1235679]|[13579][01345789])00'
 const DATE = `(?!\\d{4}-(${NO_SUCH_DAY})|(${NO_LEAP_YEAR})-02-29)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])`
 const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?'
 const OFFSET = '(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)'
-/** Some clients of Voucherify leave out the colon or the whole offset. */
+/** Some clients of Voucherify omit the colon or the whole offset. */
 const LOOSE_OFFSET = '(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?'
 
 const rules = (pattern: string) => ({
@@ -15,7 +15,7 @@ const rules = (pattern: string) => ({
 
 /** A point in time with its offset. */
 export const TIME = rules(`${DATE}T${CLOCK}${OFFSET}`)
-/** The same, or a day, which begins at midnight in UTC. */
+/** A point in time with its offset, or a day, which starts at midnight in UTC. */
 export const DAY_OR_TIME = rules(`${DATE}(T${CLOCK}${OFFSET})?`)
-/** The same, in UTC if it has no offset. */
+/** A point in time or a day, in UTC if it has no offset. */
 export const DAY_OR_LOOSE_TIME = rules(`${DATE}(T${CLOCK}${LOOSE_OFFSET})?`)

@@ -12,7 +12,7 @@ describe('a plain address', () => {
     ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
     ['::ffff:10.0.0.4%eth0', '10.0.0.4'],
-    // Compatible and translated addresses are not mapped ones.
+    // IPv4-compatible and translated addresses are not IPv4-mapped ones.
     ['::10.0.0.4', '::a00:4'],
     ['::ffff:0:10.0.0.4', '::ffff:0:a00:4'],
   ])('of %s is %s', (text, plain) => expect(normalizeIp(text)).toBe(plain))
@@ -35,7 +35,7 @@ describe('a plain address', () => {
     '::ffff:1.2.3',
     '0x7f.1',
     '2130706433',
-  ])('of %j does not exist', (text) => expect(normalizeIp(text)).toBeNull())
+  ])('of %j is null', (text) => expect(normalizeIp(text)).toBeNull())
 
   test('is its own plain address, for every address', () => {
     fc.assert(
@@ -78,7 +78,7 @@ describe('a range', () => {
 })
 
 describe('a matcher', () => {
-  test('holds the whole range and nothing else', () => {
+  test('matches the whole range and nothing else', () => {
     const inside = addressMatcher(['10.1.0.0/16', '192.0.2.7', '2001:db8::/33'])
     const yes = ['10.1.0.0', '10.1.255.255', '192.0.2.7', '2001:db8::', '2001:db8:7fff:ffff::1']
     const no = [
@@ -95,11 +95,11 @@ describe('a matcher', () => {
     expect(no.filter(inside)).toEqual([])
   })
 
-  test('takes a range that is written with host bits as the range', () => {
+  test('ignores host bits in a range', () => {
     expect(addressMatcher(['10.1.2.3/8'])('10.200.0.1')).toBe(true)
   })
 
-  test('all of one family is none of the other', () => {
+  test('with all addresses of one family matches none of the other', () => {
     expect([addressMatcher(['::/0'])('10.0.0.1'), addressMatcher(['0.0.0.0/0'])('2001:db8::1')]).toEqual([
       false,
       false,
@@ -110,11 +110,11 @@ describe('a matcher', () => {
     ])
   })
 
-  test('of nothing holds nothing', () => {
+  test('of an empty list matches nothing', () => {
     expect([addressMatcher([])('10.0.0.1'), addressMatcher([])('::1')]).toEqual([false, false])
   })
 
-  test('refuses what is no range, by name', () => {
+  test('rejects an invalid range and names it', () => {
     expect(() => addressMatcher(['10.0.0.1', 'nonsense'])).toThrow('nonsense is not an address or range')
   })
 
@@ -129,7 +129,7 @@ describe('a matcher', () => {
     )
   })
 
-  test('tells hosts that only this machine can reach from all others', () => {
+  test('recognises loopback hosts', () => {
     for (const host of ['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', 'localhost'])
       expect(isLoopbackHost(host)).toBe(true)
     for (const host of ['128.0.0.1', '::2', '0.0.0.0', '::', '', 'localhost.example', '127.1'])

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** `10.0.0.4`, `10.0.0.0/8`, `2001:db8::/32`: what whitelists, proxies and allow lists are made of. */
+/** An address or range such as `10.0.0.4`, `10.0.0.0/8` or `2001:db8::/32`, as in allowlists. */
 interface Range {
   readonly address: string
   readonly family: 'ipv4' | 'ipv6'
@@ -9,12 +9,12 @@ interface Range {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** One spelling per address: an IPv4-mapped address is its IPv4 address, and a zone (`%eth0`) is left out. */
+/** Normalizes an address: an IPv4-mapped address becomes its IPv4 address, and a zone (`%eth0`) is removed. */
 export function normalizeIp(text: string): string | null {
   if (isIP(text) === 4) return text
   if (isIP(text) === 0) return null
   const bare = text.split('%', 1)[0]!
-  // Without a URL where it is written as dual-stack sockets report it: every request comes here.
+  // Avoids the URL parser for the form that dual-stack sockets report, because every request passes here.
   const dotted = MAPPED.exec(bare)
   if (dotted) return dotted[1]!
   const written = new URL(`http://[${bare}]`).hostname.slice(1, -1)
@@ -22,7 +22,7 @@ export function normalizeIp(text: string): string | null {
   return mapped ? mapped[1]! : written
 }
 
-/** `::ffff:7f00:1`, as URL spells a mapped address, with its last 32 bits in dots. */
+/** Converts `::ffff:7f00:1`, the spelling of the URL parser, to dotted form. */
 function unmapHex(address: string): string {
   const parts = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address)
   if (!parts) return address
@@ -41,14 +41,14 @@ const IPV6 = [
   `:((:${GROUP}){1,7}|:)`,
 ].join('|')
 
-/** For schemas: what `parseRange` takes, in the spellings that people use. */
+/** Schema pattern for the texts that `parseRange` accepts. */
 export const RANGE_PATTERN = [
   `^(${IPV4}(/([12]?\\d|3[0-2]))?`,
   `::[Ff]{4}:${IPV4}(/(9[6-9]|1[01]\\d|12[0-8]))?`,
   `(${IPV6})(/([1-9]?\\d|1[01]\\d|12[0-8]))?)$`,
 ].join('|')
 
-/** Null where the text is neither an address nor a range. */
+/** Returns null if the text is neither an address nor a range. */
 export function parseRange(text: string): Range | null {
   const [, base, bitsText] = /^([^/%\s]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   if (base === undefined || isIP(base) === 0) return null
@@ -61,13 +61,13 @@ export function parseRange(text: string): Range | null {
   return { address, family: width === 32 ? 'ipv4' : 'ipv6', bits }
 }
 
-/** Answers whether an address (already plain) lies in one of the ranges. */
+/** Returns a function that tests whether a normalized address is in one of the ranges. */
 export function addressMatcher(entries: readonly string[]): (plain: string) => boolean {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const entry of entries) {
     const range = parseRange(entry)
     if (!range) throw new Error(`${entry} is not an address or range`)
-    // A list per family: a BlockList with ::/0 would also match every IPv4 address.
+    // One list per family: a BlockList with ::/0 would also match every IPv4 address.
     lists[range.family].addSubnet(range.address, range.bits, range.family)
   }
   return (plain) => {
@@ -76,7 +76,7 @@ export function addressMatcher(entries: readonly string[]): (plain: string) => b
   }
 }
 
-/** A single host owns a whole /64, so IPv6 clients are counted by their network. */
+/** A single IPv6 host has a whole /64, so IPv6 clients are counted by network. */
 export function addressGroup(ip: string | null): string {
   if (ip === null || isIP(ip) !== 6) return ip ?? 'unknown'
   const [head = '', tail = ''] = ip.split('::')
@@ -88,6 +88,6 @@ export function addressGroup(ip: string | null): string {
 
 const isLoopback = addressMatcher(['127.0.0.0/8', '::1'])
 
-/** Whether a listening address can be reached from this machine only. */
+/** True if a listening address can be reached from this machine only. */
 export const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || isLoopback(normalizeIp(host) ?? '')

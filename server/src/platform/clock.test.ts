@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { systemClock } from './clock.ts'
 
-test('who sleeps is woken by the signal, also by one that has fired before', async () => {
+test('a sleep ends when the signal fires, also if it has fired before', async () => {
   const alarm = new AbortController()
   const slept = systemClock.sleep(60_000, alarm.signal)
   alarm.abort()
@@ -10,7 +10,7 @@ test('who sleeps is woken by the signal, also by one that has fired before', asy
   await systemClock.sleep(60_000, alarm.signal)
 })
 
-test('a signal that never fires is not kept in mind', async () => {
+test('a sleep that ends removes its listener from the signal', async () => {
   const { signal } = new AbortController()
   for (let i = 0; i < 20; i++) await systemClock.sleep(1, signal)
   expect(getEventListeners(signal, 'abort')).toEqual([])

@@ -1,14 +1,14 @@
-/** Time is handed in, never taken from the air, so that tests bring their own and never sleep. */
+/** Injected, so that tests use their own clock and never sleep. */
 export interface Clock {
-  /** Wall clock, epoch milliseconds. It may jump. */
+  /** Wall clock in epoch milliseconds. It may jump. */
   now(): number
-  /** Milliseconds of a clock that never jumps; only differences mean anything. */
+  /** Monotonic milliseconds. Only differences are meaningful. */
   monotonic(): number
-  /** Resolves after `ms`, or at once (without an error) when the signal fires. */
+  /** Resolves after `ms`, or immediately (without an error) when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Not by `node:timers/promises`, which makes an error with its stack whenever the signal fires: hundreds of times a second. */
+/** Does not use `node:timers/promises`, which creates an error with a stack whenever the signal fires. */
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -18,7 +18,7 @@ const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       resolve()
     }
     const timer = setTimeout(wake, ms)
-    // Who can be woken is background work, which keeps no process alive; who cannot is waited for, and the process with it.
+    // A sleep with a signal belongs to background work, which must not keep the process alive.
     if (signal) timer.unref()
     signal?.addEventListener('abort', wake)
   })

@@ -16,7 +16,7 @@ describe('a suggestion', () => {
     ['', ['api', 'ab']],
     ['rewards', []],
     ['a'.repeat(65), ['a'.repeat(64)]],
-  ])('is left out where nothing is near (%s)', (word, candidates) => {
+  ])('is omitted if nothing is similar (%s)', (word, candidates) => {
     expect(closest(word, candidates)).toBeUndefined()
     expect(didYouMean(word, candidates)).toBe('')
   })

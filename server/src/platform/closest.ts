@@ -9,7 +9,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** The candidate that was probably meant, if one is near enough to be worth suggesting. */
+/** Returns the most similar candidate, if it is similar enough to suggest. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined
   let best: string | undefined

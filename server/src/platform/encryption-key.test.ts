@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const load = (setting?: string) => readEncryptionKeys({ setting, folder })[0]
 
-test('is made once beside the embedded database, for its owner only, and read ever after', () => {
+test('is created once next to the SQLite database, for its owner only, and read afterwards', () => {
   const [first] = makeEncryptionKey(randomBytes, folder) as [Buffer]
   expect(first).toHaveLength(32)
   expect(readdirSync(folder)).toEqual(['encryption.key'])
@@ -21,10 +21,10 @@ test('is made once beside the embedded database, for its owner only, and read ev
   expect(parseKey(readFileSync(encryptionKeyFile(folder), 'utf8').trim())!.equals(first)).toBe(true)
 })
 
-test('that is there already is never written over by a process that starts at the same time', () => {
+test('that exists is not overwritten by a process that starts at the same time', () => {
   const theirs = randomBytes(32).toString('base64')
   let drawn = 0
-  // The other process places its file after ours has found none.
+  // The other process creates its file after this one has found none.
   const random = (size: number) => {
     if (drawn++ === 0) writeFileSync(encryptionKeyFile(folder), `${theirs}\n`, { mode: 0o600 })
     return randomBytes(size)
@@ -34,19 +34,19 @@ test('that is there already is never written over by a process that starts at th
   expect(readdirSync(folder)).toEqual(['encryption.key'])
 })
 
-test('is never made by reading it', () => {
+test('is never created by reading it', () => {
   expect(load()).toBeUndefined()
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('that is set is used, and no file is made', () => {
+test('in the setting is used, and no file is created', () => {
   const key = randomBytes(32)
   expect(load(key.toString('base64'))!.equals(key)).toBe(true)
   expect(load(key.toString('base64url'))!.equals(key)).toBe(true)
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('may be several while one is replaced: by commas in the setting, one a line in the file', () => {
+test('can have several values during a rotation: by commas in the setting, by lines in the file', () => {
   const keys = [randomBytes(32), randomBytes(32)]
   const texts = keys.map((key) => key.toString('base64'))
   writeFileSync(encryptionKeyFile(folder), `${texts.join('\n')}\n`)
@@ -54,7 +54,7 @@ test('may be several while one is replaced: by commas in the setting, one a line
     expect(readEncryptionKeys({ setting, folder }).map((key) => key.toString('base64'))).toEqual(texts)
 })
 
-test('is not looked for in a folder with PostgreSQL, whose processes share none', () => {
+test('is not read from a folder with PostgreSQL, whose processes share none', () => {
   expect(readEncryptionKeys({ setting: undefined, folder: undefined })).toEqual([])
 })
 
@@ -64,7 +64,7 @@ test.each([
   `${'A'.repeat(43)}=\n\n${'B'.repeat(43)}=`,
   Buffer.alloc(31).toString('base64'),
   Buffer.alloc(33).toString('base64'),
-])('in a file that holds %j stops the start, and the file stays', (text) => {
+])('in a file that contains %j stops the start, and the file stays', (text) => {
   writeFileSync(encryptionKeyFile(folder), text)
   expect(() => load()).toThrow(StartFailure)
   expect(() => load()).toThrow(/encryption\.key does not hold 32 bytes in base64/)
@@ -72,7 +72,7 @@ test.each([
 })
 
 test('in a file that cannot be read stops the start', () => {
-  // A folder in its place cannot be read as a file by anyone, root included.
+  // A folder cannot be read as a file by anyone, including root.
   mkdirSync(encryptionKeyFile(folder))
   expect(() => load()).toThrow(/Cannot read .*EISDIR/)
 })

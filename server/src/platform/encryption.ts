@@ -3,26 +3,26 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../contract/problem.ts'
 import type { RandomBytes } from './secrets.ts'
 
-/** Keeps what Jeton must use again (webhook secrets, values of headers) unreadable in the store and its backups. */
+/** Encrypts secrets that Jeton must use again (webhook secrets, header values) in the store and its backups. */
 export interface Vault {
-  /** False where there is no key: nothing can be stored or read then. */
+  /** False without a key: nothing can be encrypted or decrypted. */
   readonly ready: boolean
-  /** `place` names where it is kept (table, row, field): moved elsewhere it does not open. */
-  seal(text: string, place: string): string
-  open(sealed: string, place: string): string
+  /** `context` names table, row and field. A value that is moved elsewhere cannot be decrypted. */
+  seal(text: string, context: string): string
+  open(sealed: string, context: string): string
 }
 
 export const KEY_BYTES = 32
-/** What GCM is made for (NIST SP 800-38D); random ones are safe for 2^32 values under a key. */
+/** GCM's standard nonce (NIST SP 800-38D). Random nonces are safe for 2^32 values per key. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'v1'
 
-/** Names the key without telling anything of it, so that a value says which one it needs, and keys can be replaced. */
+/** Identifies a key without revealing it. Every value contains the id of its key, so that keys can be replaced. */
 export const keyIdOf = (key: Uint8Array): string =>
   hash('sha256', Buffer.concat([Buffer.from('jeton key id\0'), key]), 'hex').slice(0, 8)
 
-/** Which key a stored value needs; undefined where it is none of ours. */
+/** Key id of an encrypted value; undefined if it is not one. */
 export const keyIdIn = (sealed: string): string | undefined => {
   const [version, keyId, body] = sealed.split('.')
   return version === VERSION && body !== undefined ? keyId : undefined
@@ -33,20 +33,20 @@ const unavailable = (message: string, details: string): Problem =>
 
 const noKey = (): Problem =>
   unavailable(
-    'JETON_ENCRYPTION_KEY is not set, so secrets of webhooks can be neither stored nor read.',
-    'Set it to the same value for every process; one can be made with: openssl rand -base64 32',
+    'JETON_ENCRYPTION_KEY is not set, so webhook secrets cannot be stored or read.',
+    'Set it to the same value for every process. Create one with: openssl rand -base64 32',
   )
 
 const otherKey = (needed: string, present: readonly string[]): Problem =>
   unavailable(
-    `A stored secret needs the encryption key with the id ${needed}; this process has ${present.join(', ')}.`,
-    'Set JETON_ENCRYPTION_KEY to the key that it was stored with (SQLite: the file encryption.key of that time), or add that one after a comma; or rotate the secret.',
+    `A stored secret requires the encryption key with the id ${needed}, but this process has ${present.join(', ')}.`,
+    'Set JETON_ENCRYPTION_KEY to that key (SQLite: restore its file encryption.key), add it after a comma, or rotate the secret.',
   )
 
 const altered = (): Problem =>
-  unavailable('A stored secret was altered or moved, so it cannot be used.', 'Rotate it.')
+  unavailable('A stored secret was altered or moved, so it cannot be used.', 'Rotate the secret.')
 
-/** `earlier` keys only open what they sealed, until nothing needs them any more: how a key is replaced. */
+/** `earlier` keys only decrypt, until no value needs them any more: this is how a key is replaced. */
 export function createVault(
   key: Buffer | undefined,
   random: RandomBytes,
@@ -57,36 +57,36 @@ export function createVault(
   for (const one of keys.values())
     if (one.length !== KEY_BYTES) throw new Error(`an encryption key has ${KEY_BYTES} bytes`)
   const keyId = keyIdOf(key)
-  const context = (id: string, place: string) => Buffer.from(`${VERSION}.${id}.${place}`)
+  const additionalData = (id: string, context: string) => Buffer.from(`${VERSION}.${id}.${context}`)
 
   return {
     ready: true,
-    seal(text, place) {
+    seal(text, context) {
       const nonce = random(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(context(keyId, place))
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(additionalData(keyId, context))
       const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return `${VERSION}.${keyId}.${body.toString('base64url')}`
     },
-    open(sealed, place) {
+    open(sealed, context) {
       const [version, neededKey, body] = sealed.split('.')
       if (version !== VERSION || neededKey === undefined || body === undefined) throw altered()
       const fitting = keys.get(neededKey)
       if (!fitting) throw otherKey(neededKey, [...keys.keys()])
-      return decrypt(fitting, Buffer.from(body, 'base64url'), context(neededKey, place))
+      return decrypt(fitting, Buffer.from(body, 'base64url'), additionalData(neededKey, context))
     },
   }
 }
 
-/** Remembers the last values that it opened: decrypting a secret for every send costs as much as signing with it. */
+/** Caches decrypted values, because decrypting a secret for every send costs as much as signing with it. */
 export function cachingVault(vault: Vault, maxValues: number): Vault {
   const opened = new LRUCache<string, string>({ max: maxValues })
   return {
     ...vault,
-    open(sealed, place) {
-      const key = `${place} ${sealed}`
+    open(sealed, context) {
+      const key = `${context} ${sealed}`
       const known = opened.get(key)
       if (known !== undefined) return known
-      const value = vault.open(sealed, place)
+      const value = vault.open(sealed, context)
       opened.set(key, value)
       return value
     },

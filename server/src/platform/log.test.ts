@@ -17,7 +17,7 @@ const time = new Date(2026, 0, 15, 14, 3, 9).getTime()
 const line = (fields: object) => readableLine(JSON.stringify({ level: 'info', time, ...fields }))
 
 describe('a readable line', () => {
-  test('of a request is its time, method, path, status, duration, and who asked', () => {
+  test('of a request contains time, method, path, status, duration and caller', () => {
     const request = {
       method: 'POST',
       url: '/v1/oauth/token',
@@ -33,7 +33,7 @@ describe('a readable line', () => {
     )
   })
 
-  test('of anything else is its message, its fields, and what to do', () => {
+  test('of anything else contains its message, fields and remedy', () => {
     expect(line({ msg: 'listening', port: 8080, host: 'x' })).toBe('14:03:09  listening  port=8080  host=x')
     expect(line({ level: 'warn', msg: 'slow', do: 'wait', list: [1, 'a'] })).toBe(
       '14:03:09  warn  slow  list=[1,"a"]  → wait',
@@ -41,14 +41,14 @@ describe('a readable line', () => {
     expect(line({})).toBe('14:03:09  ')
   })
 
-  test('of an error ends with where it happened', () => {
+  test('of an error ends with the stack', () => {
     expect(line({ level: 'error', msg: 'bug', err: { message: 'no', stack: 'Error: no\n    at x' } })).toBe(
       '14:03:09  error  bug\nError: no\n    at x',
     )
     expect(line({ level: 'error', msg: 'bug', err: { message: 'no' } })).toBe('14:03:09  error  bug\nno')
   })
 
-  test('stays one line and plain text, whatever the values hold', () => {
+  test('stays one line and plain text, for any values', () => {
     const nasty = 'a\n14:03:09  forged\u001b[2J\u009b\r'
     const shown = [
       line({ msg: 'key', name: nasty }),
@@ -60,7 +60,7 @@ describe('a readable line', () => {
 })
 
 describe('the log', () => {
-  test('is one JSON object a line, with the level in words and the time in numbers', () => {
+  test('is one JSON object per line, with the level as text and the time as a number', () => {
     const { log, written } = lines({ level: 'info', readable: false })
     log.info({ port: 1 }, 'listening')
     log.debug('not seen')

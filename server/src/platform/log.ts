@@ -4,13 +4,13 @@ export type Log = Logger
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** A line stays one line, and what a caller sent cannot steer the terminal. */
+/** Escapes control characters, so that a line stays one line and a client cannot control the terminal. */
 const plainText = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
 const clockTime = (ms: number): string => new Date(ms).toTimeString().slice(0, 8)
 
-/** One readable line for a terminal; whatever is not a known field follows as `name=value`. */
+/** Formats one line for a terminal. Unknown fields follow as `name=value`. */
 export function readableLine(json: string): string {
   const {
     level,
@@ -45,8 +45,8 @@ const readable = (out: NodeJS.WritableStream): DestinationStream => ({
 })
 
 /**
- * JSON on standard output, or readable lines in a terminal. What is logged is named field by field where it is
- * logged: no request, header or body ever reaches a log whole, so no secret can.
+ * Logs JSON to standard output, or readable lines to a terminal. Callers list every field that they log: no request, header
+ * or body reaches a log as a whole, so no secret can.
  */
 export function createLog(options: { level: string; readable: boolean; out?: NodeJS.WritableStream }): Log {
   const out = options.out ?? process.stdout

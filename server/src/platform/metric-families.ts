@@ -1,11 +1,11 @@
-/** Metrics as plain data, which can be sent from one process to another and added up. */
+/** Metrics as plain data, which can be sent to another process and aggregated. */
 export interface Family {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How the values of several processes of one service become one. */
+  /** How the values of several processes of one service are combined. */
   readonly aggregate: Aggregate
-  /** Each series as it is written, labels included, and its value. */
+  /** Series with their labels, and their values. */
   readonly samples: readonly (readonly [series: string, value: number])[]
 }
 
@@ -17,8 +17,8 @@ const JOIN: Record<Aggregate, (a: number, b: number) => number> = {
   min: Math.min,
 }
 
-/** One service's metrics from those of its processes: what was counted is added up. */
-export function addUp(processes: readonly (readonly Family[])[]): Family[] {
+/** Combines the metrics of the processes of a service. */
+export function aggregateFamilies(processes: readonly (readonly Family[])[]): Family[] {
   const byName = Map.groupBy(processes.flat(), ({ name }) => name)
   return [...byName.values()].map((families) => ({ ...families[0]!, samples: joined(families) }))
 }
@@ -34,7 +34,7 @@ function joined(families: readonly Family[]): [string, number][] {
   return [...values]
 }
 
-/** What a process that has ended leaves behind: what it has counted stays counted, what it held is gone. */
+/** Metrics of a process that has ended: counters are kept, gauges are dropped. */
 export const countsOnly = (families: readonly Family[]): Family[] =>
   families.filter(({ type }) => type !== 'gauge')
 

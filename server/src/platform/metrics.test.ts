@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../test/properties.ts'
-import { addUp, countsOnly, familiesText } from './metric-families.ts'
+import { aggregateFamilies, countsOnly, familiesText } from './metric-families.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 
 interface Sample {
@@ -13,7 +13,7 @@ const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/
 const SAMPLE = new RegExp(`^([a-zA-Z_:][\\w:]*)(?:\\{(${LABEL.source}(?:,${LABEL.source})*)\\})? (\\S+)$`)
 const unescaped = (text: string) => text.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c))
 
-/** The text format of Prometheus, read strictly: every line is a comment, a sample, or empty. */
+/** Parses the Prometheus text format strictly: every line is a comment, a sample, or empty. */
 function parse(text: string): Sample[] {
   expect(text.endsWith('\n')).toBe(true)
   const lines = text.split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) \w+ \S/.test(line))
@@ -45,7 +45,7 @@ describe('metrics', () => {
     expect(metrics.text()).toContain('# HELP requests_total Requests.\n# TYPE requests_total counter\n')
   })
 
-  test('keep every label value as it is, however it is written', () => {
+  test('keep every label value unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         fc.pre(!value.includes('\r'))
@@ -78,7 +78,7 @@ describe('metrics', () => {
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
-  test('gauges are read when asked, and left out while unknown', () => {
+  test('gauges are read on request, and omitted while unknown', () => {
     const metrics = createMetrics()
     let value: number | undefined
     metrics.gauge('g', 'G.', () => value)
@@ -105,7 +105,7 @@ describe('metrics of several processes', () => {
     metrics.histogram('d_seconds', 'D.')().observe(value)
     for (const together of ['sum', 'max', 'min'] as const)
       metrics.gauge(`g_${together}`, 'G.', () => value, together)
-    // Through what a message does to it.
+    // Serialised, like in a message between processes.
     return JSON.parse(JSON.stringify(metrics.families())) as ReturnType<typeof metrics.families>
   }
   const valuesOf = (families: Parameters<typeof familiesText>[0]) =>
@@ -113,8 +113,10 @@ describe('metrics of several processes', () => {
       parse(familiesText(families)).map(({ name, labels, value }) => [name + Object.values(labels), value]),
     )
 
-  test('are added up series by series, but for what is the largest or the smallest of them', () => {
-    const together = valuesOf(addUp([ofProcess('a', 0.001), ofProcess('b', 9), ofProcess('b', 2)]))
+  test('are added up series by series, or reduced to their maximum or minimum', () => {
+    const together = valuesOf(
+      aggregateFamilies([ofProcess('a', 0.001), ofProcess('b', 9), ofProcess('b', 2)]),
+    )
     expect(together).toMatchObject({
       c_totala: 0.001,
       c_totalb: 11,
@@ -130,12 +132,12 @@ describe('metrics of several processes', () => {
     })
   })
 
-  test('of one alone are its own', () => {
+  test('of a single process are unchanged', () => {
     const own = ofProcess('a', 3)
-    expect(familiesText(addUp([own]))).toBe(familiesText(own))
+    expect(familiesText(aggregateFamilies([own]))).toBe(familiesText(own))
   })
 
-  test('of one that has ended are what it counted', () => {
+  test('of a process that has ended contain its counters only', () => {
     const names = countsOnly(ofProcess('a', 3)).map(({ name }) => name)
     expect(names).toEqual(['c_total', 'c_total_of_all', 'd_seconds'])
   })

@@ -1,6 +1,6 @@
 import { type Aggregate, type Family, familiesText } from './metric-families.ts'
 
-/** Counters, gauges and histograms in the text format of Prometheus. Counting costs one addition; text is made when asked for. */
+/** Counters, gauges and histograms in the Prometheus text format. Counting costs one addition; text is created on request. */
 
 type Sample = Family['samples'][number]
 
@@ -52,15 +52,15 @@ class Series<T> {
 }
 
 export interface Metrics {
-  /** Hold on to the result where it counts often: the look-up by labels is the costly part. */
+  /** Keep the result if it counts often, because the lookup by labels is the expensive part. */
   counter(name: string, help: string): (labels?: Labels) => Counter
   histogram(name: string, help: string): (labels?: Labels) => Histogram
-  /** `aggregate` says how the values of several processes become one; a value that is the same in all is no sum. */
+  /** `aggregate` combines the values of several processes, for example `max` for a value that all processes share. */
   gauge(name: string, help: string, read: () => number | undefined, aggregate?: Aggregate): void
-  /** A counter that someone else keeps. */
+  /** A counter whose value is maintained elsewhere. */
   countedElsewhere(name: string, help: string, read: () => number): void
   text(): string
-  /** What `text` says, as data. */
+  /** The content of `text` as data. */
   families(): Family[]
 }
 
@@ -123,7 +123,7 @@ export function createMetrics(): Metrics {
         const value = read()
         return value === undefined ? [] : [[name, value]]
       }
-      // By the naming rule of Prometheus what ends in `_total` only grows, and so it is a counter that we merely read.
+      // By Prometheus naming rules, `_total` is a counter.
       metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', aggregate, samples })
     },
 
@@ -138,16 +138,21 @@ export function createMetrics(): Metrics {
 
 export function addProcessMetrics(metrics: Metrics): void {
   const start = Date.now() / 1000 - process.uptime()
-  metrics.gauge('process_start_time_seconds', 'When the process started, unix time.', () => start, 'min')
+  metrics.gauge(
+    'process_start_time_seconds',
+    'Start time of the process, in Unix seconds.',
+    () => start,
+    'min',
+  )
   metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
-  metrics.countedElsewhere('process_cpu_seconds_total', 'Processor time used, user and system.', () => {
+  metrics.countedElsewhere('process_cpu_seconds_total', 'CPU time used, user and system.', () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   })
   metrics.gauge('nodejs_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed)
   metrics.gauge(
     'nodejs_eventloop_utilization',
-    'Share of time that the event loop was busy since the start.',
+    'Fraction of time that the event loop was busy since the start.',
     () => performance.eventLoopUtilization().utilization,
     'max',
   )

@@ -1,5 +1,2 @@
-/**
- * The same text in memory of its own, for whoever keeps it: V8 makes a piece of a text point into the whole, so that a
- * name which is kept would keep the request that it came in.
- */
+/** Copies a text. V8 substrings reference the whole text, so keeping a part of a request would keep all of it in memory. */
 export const ownText = (text: string): string => ` ${text}`.slice(1)

@@ -6,7 +6,7 @@ import { digestOf, last4, newCredential, newId, randomBytes, routingOf, sameDige
 const ROUTING = 'Ab3dEf6hIj9lMn0p'
 
 describe('a credential', () => {
-  test('has its prefix, its routing part, 256 random bits and a checksum, in characters that need no escaping', () => {
+  test('has a prefix, a routing part, 256 random bits and a checksum, and needs no escaping', () => {
     for (let i = 0; i < 200; i++) {
       expect(newCredential(randomBytes, 'jtn_', ROUTING)).toMatch(
         /^jtn_Ab3dEf6hIj9lMn0p[\w-]{43}[0-9A-Za-z]{6}$/,
@@ -15,18 +15,18 @@ describe('a credential', () => {
     }
   })
 
-  test('carries exactly the randomness it was given', () => {
+  test('contains exactly the given random bytes', () => {
     const bytes = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7))
     const credential = newCredential(() => bytes, 'jta_')
     expect(Buffer.from(credential.slice(4, 47), 'base64url').equals(bytes)).toBe(true)
   })
 
-  test('gives its routing part back', () => {
+  test('contains its routing part', () => {
     expect(routingOf(newCredential(randomBytes, 'jtn_', ROUTING), 'jtn_', 16)).toBe(ROUTING)
     expect(routingOf(newCredential(randomBytes, 'jta_'), 'jta_', 0)).toBe('')
   })
 
-  test('with any one character changed is not well-formed', () => {
+  test('is not well-formed after any character was changed', () => {
     const credential = newCredential(randomBytes, 'jtn_', ROUTING)
     for (let i = 0; i < credential.length; i++) {
       const other = credential[i] === 'x' ? 'y' : 'x'
@@ -34,7 +34,7 @@ describe('a credential', () => {
     }
   })
 
-  test('is not well-formed when shortened, lengthened, or of another kind; and neither is any other text', () => {
+  test('is not well-formed if shortened, extended or of another kind, nor is any other text', () => {
     const credential = newCredential(randomBytes, 'jtn_', ROUTING)
     for (const text of [
       credential.slice(1),
@@ -54,14 +54,14 @@ describe('a credential', () => {
     )
   })
 
-  test('is never made twice', () => {
+  test('is unique', () => {
     const made = new Set(Array.from({ length: 20_000 }, () => newCredential(randomBytes, 'jtn_')))
     expect(made.size).toBe(20_000)
   })
 })
 
 describe('an id', () => {
-  test('is its prefix and sixteen letters and digits, each as likely as the others', () => {
+  test('is a prefix and sixteen uniformly distributed letters and digits', () => {
     const counts = new Map<string, number>()
     const total = 20_000
     for (let i = 0; i < total; i++) {
@@ -71,18 +71,18 @@ describe('an id', () => {
     }
     const expected = (total * 16) / 62
     expect(counts.size).toBe(62)
-    // Five standard deviations are 7 %; taking every byte modulo 62 would put the first letters 21 % above.
+    // Five standard deviations are 7 %. Taking every byte modulo 62 would put the first letters 21 % above.
     for (const count of counts.values()) expect(Math.abs(count - expected) / expected).toBeLessThan(0.08)
   })
 
-  test('draws again where bytes would favour some letters', () => {
+  test('rejects bytes that would favour some letters', () => {
     const draws = [Buffer.alloc(20, 255), Buffer.alloc(20, 248), Buffer.alloc(20, 61)]
     expect(newId(() => draws.shift()!, 'x_')).toBe('x_' + 'z'.repeat(16))
   })
 })
 
 describe('random bytes', () => {
-  test('that were handed out never change, and none are handed out twice', () => {
+  test('are never changed or returned twice', () => {
     const drawn = Array.from({ length: 3_000 }, () => randomBytes(32))
     const before = drawn.map((bytes) => bytes.toString('hex'))
     for (let i = 0; i < 3_000; i++) randomBytes(100)
@@ -90,7 +90,7 @@ describe('random bytes', () => {
     expect(new Set(before).size).toBe(3_000)
   })
 
-  test.each([0, 1, 16 * 1024, 16 * 1024 + 1, 100_000])('come in the length asked for (%d)', (size) => {
+  test.each([0, 1, 16 * 1024, 16 * 1024 + 1, 100_000])('have the requested length (%d)', (size) => {
     expect(randomBytes(size)).toHaveLength(size)
   })
 })
@@ -103,7 +103,7 @@ describe('a digest', () => {
     expect(digestOf('é').equals(createHash('sha256').update(Buffer.from('é', 'utf8')).digest())).toBe(true)
   })
 
-  test('equals only itself; other lengths are an answer and no error', () => {
+  test('equals only itself, and other lengths are not an error', () => {
     const [a, b] = [digestOf('a'), digestOf('b')]
     expect([
       sameDigest(a, new Uint8Array(a)),

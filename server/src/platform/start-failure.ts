@@ -1,4 +1,4 @@
-/** Codes of sysexits.h that scripts and supervisors act on. */
+/** Exit codes of sysexits.h, for scripts and process supervisors. */
 export const EXIT = {
   refused: 1,
   usage: 2,
@@ -9,7 +9,7 @@ export const EXIT = {
   configuration: 78,
 } as const
 
-/** The service cannot start. One line that says what to do, and the exit code. */
+/** The service cannot start. Has a message of one line with a remedy, and the exit code. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure'
   readonly exitCode: number

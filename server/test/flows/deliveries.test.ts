@@ -186,7 +186,7 @@ eachEngine((engine) => {
       ['?webhook=wh_1', 'is not a field here'],
       ['?from=yesterday', 'from must be a time'],
       ['?limit=101', 'limit must be at most 100'],
-      ['?cursor=nonsense', 'cursor is not one that a list gave out'],
+      ['?cursor=nonsense', 'cursor is invalid'],
       ['?limit=100&page=101', 'page reaches only the 10000 newest'],
       ['?status=held&limit=100&page=101', 'page reaches only the 10000 newest'],
     ])('refuses %s', async (query, says) => {

@@ -61,7 +61,7 @@ describe('the address of the service, opened in a browser', () => {
     const links = linksIn(page)
     expect(links).not.toContain('/docs')
     await expectAllOpen(url, links)
-    expect(page.text).toContain('open to the operators of this service only')
+    expect(page.text).toContain('available to operators of this service only')
   })
 
   test('on the management listener leads to the reference, for those who may reach it', async () => {

@@ -91,7 +91,7 @@ describe('every route', () => {
       'by scope',
     )
     expect(() => app.get('/vouchers', { config: { access: 'scope' } }, async () => 'everything')).toThrow(
-      'needs a scope',
+      'requires a scope',
     )
   })
 

@@ -122,7 +122,7 @@ eachEngine((engine) => {
       const env = { ...store.env, ...setting(OTHER), JETON_HOST: '0.0.0.0' }
       const running = await serveBinary({ home: newHome(), env })
       cleanUps.push(() => running.stop('SIGKILL'))
-      const [line] = await running.printed(/.*does not decrypt.*\n/)
+      const [line] = await running.printed(/.*cannot decrypt.*\n/)
       expect(JSON.parse(line)).toMatchObject({ level: 'error', missing_keys: [keyIdOf(RIGHT)] })
       expect(await encryptionFinding({ ...store.env, ...setting(OTHER) })).toMatchObject({
         result: 'failed',
@@ -200,7 +200,7 @@ describe('the files of an embedded store', () => {
     })
     const running = await serveBinary({ home, env: { JETON_HOST: '0.0.0.0' } })
     cleanUps.push(() => running.stop('SIGKILL'))
-    const [line] = await running.printed(/.*could be read by others.*\n/)
+    const [line] = await running.printed(/.*was readable by others.*\n/)
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', mode: '644' })
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readFileSync(file, 'utf8').trim()).toBe(RIGHT.toString('base64'))

@@ -103,7 +103,7 @@ const BASES: Record<string, Record<string, unknown>> = {
 /** What no schema can say, since it compares two fields or depends on the settings or on what is stored. */
 const BEYOND_SCHEMAS = [
   /^expiration_date must be later than start_date/,
-  /is plain http: what is sent there can be read on the way/,
+  /is plain http, which others can read in transit/,
   /^parameters\.(product|coin|campaign|loyalty\.points) is missing/,
   /^Two credentials were sent and they differ/,
   /^access_token and token differ/,

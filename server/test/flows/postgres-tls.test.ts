@@ -144,8 +144,8 @@ describe('which certificate is good for which host', () => {
   })
 
   test.each([
-    ['sslmode=verify_full', /sslmode="verify_full" is none of: disable, allow/],
-    ['ssl=true', /ssl is not known; write sslmode=/],
+    ['sslmode=verify_full', /sslmode="verify_full" is not one of: disable, allow/],
+    ['ssl=true', /unknown parameter ssl. Use sslmode=/],
     ['sslmode=verify-ca&sslrootcert=/nowhere/ca.pem', /cannot read \/nowhere\/ca\.pem \(ENOENT\)/],
   ])('?%s is refused in one line with exit code 78', async (query, line) => {
     const { code, err } = await migrate(`?${query}`)

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeFirst } from '../../src/app/first-start.ts'
+import { createSample } from '../../src/app/first-start.ts'
 import { readProfiles, saveProfile } from '../../src/cli/profile.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const settings = { JETON_DATA_DIR: join(folder, 'data'), JETON_SAMPLE: 'on' }
   service = await startService(settings, { clock: systemClock })
   const operator = { JETON_MANAGEMENT_ID: OPERATOR.id, JETON_MANAGEMENT_TOKEN: OPERATOR.token }
-  const { sample } = await makeFirst(service.service.db, readConfig({ ...settings, ...operator }))
+  const { sample } = await createSample(service.service.db, readConfig({ ...settings, ...operator }))
   sampleId = sample!.projectId
   const keys = { [sampleId]: { app_id: sample!.appId, app_token: sample!.appToken } }
   const profile = { management_id: OPERATOR.id, management_token: OPERATOR.token, project: sampleId, keys }

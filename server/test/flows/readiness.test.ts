@@ -92,7 +92,7 @@ eachEngine((engine) => {
       expect(notReady.headers.get('retry-after')).toBe('5')
       expect((await send(`${service.url}/health/live`)).status).toBe(200)
       expect((await service.manage('GET', '/projects')).status).toBe(200)
-      expect(refused.body.message).toBe(`Jeton cannot store anything: ${reason}.`)
+      expect(refused.body.message).toBe(`Jeton cannot write to its store: ${reason}.`)
       const lines = captured
         .text()
         .trim()
@@ -100,7 +100,7 @@ eachEngine((engine) => {
         .map((line) => JSON.parse(line))
       const logged = lines.find(({ request_id }) => request_id === refused.headers.get('x-request-id'))
       expect(logged).toMatchObject({ status: 503, reason: expect.stringMatching(/full|read-?only/) })
-      expect(lines.filter(({ msg }) => msg === 'the store cannot be written')).toHaveLength(1)
+      expect(lines.filter(({ msg }) => msg === 'the store accepts no writes')).toHaveLength(1)
 
       await end?.(store, db)
       expect((await readiness()).status).toBe(503)

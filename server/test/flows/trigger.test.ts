@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeFirst } from '../../src/app/first-start.ts'
+import { createSample } from '../../src/app/first-start.ts'
 import { saveProfile } from '../../src/cli/profile.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
     JETON_MANAGEMENT_ID: OPERATOR.id,
     JETON_MANAGEMENT_TOKEN: OPERATOR.token,
   })
-  const { sample } = await makeFirst(service.service.db, config)
+  const { sample } = await createSample(service.service.db, config)
   projectId = sample!.projectId
   const keys = { [projectId]: { app_id: sample!.appId, app_token: sample!.appToken } }
   const profile = { management_id: OPERATOR.id, management_token: OPERATOR.token, project: projectId, keys }

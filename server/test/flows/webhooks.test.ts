@@ -333,7 +333,7 @@ eachEngine((engine) => {
     test('belongs to a loyalty campaign of the project, by its id or name', async () => {
       expect((await create('distribution', { campaign_id: 'Loyalty' })).campaign_id).toBe(campaignId)
       const wrong: [string, number, string][] = [
-        ['camp_none', 404, 'There is no campaign "camp_none" here'],
+        ['camp_none', 404, 'Not found: campaign "camp_none"'],
         [otherCampaignId, 400, 'must name a loyalty campaign'],
       ]
       const { id } = await create('distribution')

@@ -6,12 +6,12 @@ import { findPage, PAGES, readDiagram, readPage } from './pages.ts'
 import type { ReferenceDeps } from './reference.routes.ts'
 import { renderMarkdown, type SearchEntry, searchEntries } from './render-markdown.ts'
 
-/** Everything comes from this server, so the pages work without internet. */
+/** All resources come from this server, so the pages work without internet. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The styles of a diagram are inside its file, which runs nothing and loads nothing. */
+/** Diagrams contain their styles, run no scripts and load nothing. */
 const DIAGRAM_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
@@ -34,7 +34,7 @@ export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'r
     schema: { hide: true } as never,
   }
   let index: Promise<string> | undefined
-  /** Pages are rendered once: it takes the event loop milliseconds. */
+  /** Pages are rendered once, because rendering blocks the event loop for milliseconds. */
   const rendered = new Map<string, string>()
 
   async function sendDocument(reply: FastifyReply, path: string): Promise<FastifyReply> {

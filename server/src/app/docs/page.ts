@@ -26,7 +26,7 @@ pre{margin-top:1.6rem;font-size:.8125rem;white-space:pre-wrap;overflow-wrap:anyw
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 const POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-/** Pages load nothing but the icon, run no script, and have one style, which the policy names by its hash. */
+/** Pages load nothing but the icon, run no script, and have one style, which the policy allows by its hash. */
 const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'`
 
 export const escapeHtml = (text: string): string =>

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 export interface DocPage {
-  /** Path below `/docs/`, and of its file below `docs/`. */
+  /** Path below `/docs/`, and of the file below `docs/`. */
   readonly path: string
   readonly title: string
   readonly summary: string
@@ -83,7 +83,7 @@ export const PAGES: readonly DocPage[] = SECTIONS.flatMap(({ pages }) => pages)
 
 export const findPage = (path: string): DocPage | undefined => PAGES.find((one) => one.path === path)
 
-/** Beside the program in a package, at the root of a checkout. */
+/** Next to the program in a package, at the root of a checkout. */
 const inPackage = new URL('../../../docs/', import.meta.url)
 const FOLDER = existsSync(inPackage) ? inPackage : new URL('../../../../docs/', import.meta.url)
 
@@ -92,7 +92,7 @@ export const readPage = ({ path }: DocPage): Promise<string> =>
 
 const DIAGRAM = /^[a-z-]+\.svg$/
 
-/** Undefined if there is no such diagram. */
+/** Returns undefined if the diagram does not exist. */
 export async function readDiagram(name: string): Promise<Buffer | undefined> {
   const file = new URL(`diagrams/${name}`, FOLDER)
   return DIAGRAM.test(name) && existsSync(file) ? readFile(file) : undefined

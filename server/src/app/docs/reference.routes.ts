@@ -4,7 +4,7 @@ import { notFound } from '../../contract/problem.ts'
 import type { App } from '../../platform/http/index.ts'
 import { escapeHtml, linkList, sendHtml, sendPage } from './page.ts'
 
-/** The script of the reference comes from this server, so that it works without internet; it adds styles of its own. */
+/** The script comes from this server, so that the page works without internet. It adds its own styles. */
 const REFERENCE = {
   title: 'Jeton API reference',
   sources:
@@ -17,7 +17,7 @@ const REFERENCE = {
 `,
 }
 
-/** Loads the script when someone opens the page: it has 4 MB, and its module takes 25 MB of memory. */
+/** Loads the script on demand: it has 4 MB, and its module takes 25 MB of memory. */
 async function loadScript(): Promise<Buffer> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const { default: fastify } = await import('fastify')
@@ -77,7 +77,7 @@ function errorIndex() {
   }
 }
 
-/** The pages that `doc_url` of an error leads to. They are on the listener of the API, so that every client can open them. */
+/** Pages for the `doc_url` of errors. They are on the API listener, so that every client can open them. */
 export function errorPageRoutes(app: App): void {
   const config = { access: 'public' } as const
   for (const url of ['/docs/errors', '/docs/errors/'])

@@ -2,7 +2,7 @@ import { Marked, type Token, type Tokens } from 'marked'
 import { escapeHtml } from './page.ts'
 import { findPage } from './pages.ts'
 
-/** As GitHub makes them, so that one link works there and here. */
+/** Same anchors as on GitHub, so that links work in both. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -10,7 +10,7 @@ export const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-')
 
-/** Resolves a relative link of a page. Null for a file that the server does not serve. */
+/** Resolves a relative link of a page. Returns null for a file that is not served. */
 function resolveLink(href: string, from: string): string | null {
   if (/^(https?:|#|\/)/.test(href)) return href
   const { pathname, hash } = new URL(href, `http://docs/docs/${from}`)
@@ -20,7 +20,7 @@ function resolveLink(href: string, from: string): string | null {
   return path.endsWith('.md') && findPage(path.slice(0, -3)) ? `/docs/${path.slice(0, -3)}${hash}` : null
 }
 
-/** Renders a page of our own documents. HTML in them is dropped: it is comments for tests. */
+/** Renders a page of our own documentation. HTML is dropped: it only contains comments for tests. */
 export function renderMarkdown(text: string, path: string): string {
   const marked = new Marked({
     renderer: {

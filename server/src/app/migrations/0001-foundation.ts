@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Operators, projects, API keys, tokens, audit log, refusals. Times are epoch milliseconds; JSON is text; every row of a
- * tenant carries `project_id` first in its keys, so that a PostgreSQL sharded by project needs no redesign.
+ * Operators, projects, API keys, tokens, audit log, refusals. Times are epoch milliseconds, JSON is text. `project_id` is the
+ * first key column of every tenant row, so that a PostgreSQL sharded by project needs no redesign.
  */
 export const foundation: Migration = {
   name: '0001-foundation',
@@ -32,7 +32,7 @@ export const foundation: Migration = {
       .addColumn('updated_at', 'bigint', (c) => c.notNull())
       .addColumn('deleted_at', 'bigint')
       .execute()
-    // A deleted project frees its name at once.
+    // A deleted project frees its name immediately.
     await db.schema
       .createIndex('projects_name')
       .on('projects')
@@ -69,8 +69,8 @@ export const foundation: Migration = {
       .execute()
     await db.schema.createIndex('api_keys_changed').on('api_keys').column('changed_at').execute()
 
-    // The tokens of a project lie side by side under the primary key, so nothing else is needed to count and list them;
-    // every further index would cost an issued token another page to write.
+    // The tokens of a project are adjacent in the primary key, which is enough to count and list them. Every further index
+    // would cost another page write per issued token.
     const tokens = db.schema
       .createTable('tokens')
       .addColumn('project_id', 'text', (c) => c.notNull())
@@ -82,7 +82,7 @@ export const foundation: Migration = {
       .addColumn('revoked_at', 'bigint')
       .addPrimaryKeyConstraint('tokens_pk', ['project_id', 'digest'])
     await (types.bytes === 'blob' ? tokens.modifyEnd(sql`without rowid`) : tokens).execute()
-    // For the janitor, and for the latest time that the store has issued at.
+    // For the janitor, and for the latest issue time of the store.
     await db.schema.createIndex('tokens_expiry').on('tokens').column('expires_at').execute()
     await db.schema
       .createIndex('tokens_revoked')

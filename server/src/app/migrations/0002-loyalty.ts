@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** Every table of a tenant begins alike. */
+/** Common columns of tenant tables. */
 const table = (db: Kysely<unknown>, name: string) =>
   db.schema
     .createTable(name)
@@ -33,7 +33,7 @@ export const loyalty: Migration = {
       .addUniqueConstraint('customers_source', ['project_id', 'source_id'])
       .execute()
     await newestFirst(db, 'customers')
-    // What lists of customers can be narrowed by.
+    // Filters of the customer list.
     for (const column of ['name', 'email'])
       await db.schema
         .createIndex(`customers_${column}`)
@@ -59,7 +59,7 @@ export const loyalty: Migration = {
       .execute()
     await newestFirst(db, 'campaigns', ['campaign_type'])
 
-    // `points`, `balance`, `entries` and the two counts are of loyalty cards; `balance` is always the sum of the entries.
+    // `points`, `balance`, `entries` and the two counts are for loyalty cards. `balance` is the sum of the entries.
     await table(db, 'vouchers')
       .addColumn('code', 'text', (c) => c.notNull())
       .addColumn('campaign_id', 'text', (c) => c.notNull())
@@ -86,7 +86,7 @@ export const loyalty: Migration = {
       .columns(['project_id', 'holder_id', 'campaign_id'])
       .execute()
 
-    // The ledger: entries are only ever added, each with the balance that it led to.
+    // The ledger is append-only. Each entry has the balance after it.
     await table(db, 'point_entries')
       .addColumn('voucher_id', 'text', (c) => c.notNull())
       .addColumn('number', 'bigint', (c) => c.notNull())

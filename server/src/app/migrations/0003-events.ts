@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** Events, redemptions that were reported from elsewhere, and the destinations that events are sent to. */
+/** Events, redemptions that were reported from elsewhere, and destinations of events. */
 export const events: Migration = {
   name: '0003-events',
   async up(db) {
@@ -33,7 +33,7 @@ export const events: Migration = {
       .on('events')
       .columns(['project_id', 'entity_id', 'created_at', 'id'])
       .execute()
-    // The queue of the fan-out: only what waits is in it, however many events there are.
+    // The queue of the fan-out: a partial index with the waiting events only.
     await db.schema
       .createIndex('events_waiting')
       .on('events')
@@ -41,7 +41,7 @@ export const events: Migration = {
       .where(sql.ref('fanned_out_at'), 'is', null)
       .execute()
 
-    // Exactly once by the caller's own id; the digest tells the same report from another one under that id.
+    // Reports are written exactly once per client id. The digest detects different content with the same id.
     await db.schema
       .createTable('reported_redemptions')
       .addColumn('project_id', 'text', (c) => c.notNull())
@@ -52,7 +52,7 @@ export const events: Migration = {
       .addPrimaryKeyConstraint('reported_redemptions_pk', ['project_id', 'source_id'])
       .execute()
 
-    // Project webhooks and distributions alike; `secret`, `previous_secret` and the values of `headers` are encrypted.
+    // Project webhooks and distributions. `secret`, `previous_secret` and the values of `headers` are encrypted.
     await db.schema
       .createTable('destinations')
       .addColumn('project_id', 'text', (c) => c.notNull())

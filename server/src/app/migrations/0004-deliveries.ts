@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** What is sent to whom, every attempt at it, and the publications of distributions. */
+/** Deliveries, their attempts, and the publications of distributions. */
 export const deliveries: Migration = {
   name: '0004-deliveries',
   async up(db, types) {
@@ -23,7 +23,7 @@ export const deliveries: Migration = {
       .addColumn('settled_at', 'bigint')
       .addPrimaryKeyConstraint('deliveries_pk', ['project_id', 'id'])
       .execute()
-    // The queue: each destination's own, oldest first, so that one that waits costs the others nothing.
+    // The queue of each destination, oldest first, so that a long queue costs the others nothing.
     await db.schema
       .createIndex('deliveries_due')
       .on('deliveries')
@@ -35,8 +35,8 @@ export const deliveries: Migration = {
       .on('deliveries')
       .columns(['project_id', 'created_at', 'id'])
       .execute()
-    // Every list that is narrowed by status or destination is a handful of runs of this index, newest first: what is
-    // looked for is found without passing what is not, also where a million of the other kind lie in front of it.
+    // A list filtered by status or destination reads a few ranges of this index, newest first. It never scans deliveries of
+    // another status, even if there are millions.
     await db.schema
       .createIndex('deliveries_listed')
       .on('deliveries')
@@ -59,7 +59,7 @@ export const deliveries: Migration = {
       .addColumn('response_body', 'text')
       .addColumn('error', 'text')
       .addPrimaryKeyConstraint('attempts_pk', ['project_id', 'delivery_id', 'number'])
-    // On SQLite the rows lie in their primary key: one tree is written instead of two.
+    // On SQLite the rows are stored in the primary key, so that one tree is written instead of two.
     await (types.bytes === 'blob' ? attempts.modifyEnd(sql`without rowid`) : attempts).execute()
 
     await db.schema
@@ -83,7 +83,7 @@ export const deliveries: Migration = {
       .on('publications')
       .columns(['project_id', 'customer_id', 'created_at', 'id'])
       .execute()
-    // They go with their event.
+    // Deleted together with their event.
     await db.schema
       .createIndex('publications_of_event')
       .on('publications')

@@ -1,8 +1,8 @@
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Every filter of a list that grows with traffic has an index which is newest first behind it: what is rare is found
- * without passing what is not, and the last page costs what the first does.
+ * An index, newest first, for every filter of a list that grows with traffic: rare rows are found without scanning others,
+ * and the last page costs as much as the first.
  */
 export const lists: Migration = {
   name: '0005-lists',
@@ -11,8 +11,8 @@ export const lists: Migration = {
       db.schema.createIndex(name).on(table).columns(columns).execute()
 
     await index('events_of_kind', 'events', ['project_id', 'kind', 'created_at', 'id'])
-    // Written by people's changes alone, so that more indexes cost no traffic anything. What is asked for across
-    // projects cannot go by an index of each.
+    // The audit log is written only by changes of operators, so more indexes do not slow down traffic. A query across
+    // projects cannot use an index that starts with the project.
     await index('audit_log_action', 'audit_log', ['action', 'at', 'id'])
     await index('audit_log_actor', 'audit_log', ['actor_id', 'at', 'id'])
     await index('audit_log_actor_action', 'audit_log', ['actor_id', 'action', 'at', 'id'])

@@ -5,7 +5,7 @@ import { migrate } from '../../platform/database/index.ts'
 import { MIGRATIONS } from './index.ts'
 
 eachEngine((engine) => {
-  test('what lies beside our tables is left as it is, and all of ours is compared by bytes', async () => {
+  test('tables of others stay unchanged, and all columns of ours are compared by bytes', async () => {
     const db = await engine.open()
     await db.transaction(async (tx) => {
       await sql`create table theirs (name text)`.execute(tx.write())

@@ -6,7 +6,7 @@ interface Column {
   readonly column_name: string
 }
 
-/** All that there are by now: what else lies in the schema, as the views of an extension do, is not ours. */
+/** All tables of Jeton so far. Other tables and views in the schema are not changed. */
 const TABLES = [
   ...['jeton_migrations', 'jeton_store', 'operators', 'audit_log', 'refusals', 'idempotency_keys'],
   ...['projects', 'api_keys', 'tokens', 'events', 'destinations', 'deliveries', 'attempts', 'publications'],
@@ -15,8 +15,8 @@ const TABLES = [
 ]
 
 /**
- * On PostgreSQL every text is compared by its bytes, as on SQLite, and not by the rules of a language: all that we compare
- * and sort are ids and words of our own, and an index in a language's order takes several times as long to keep.
+ * On PostgreSQL all text is compared by bytes, like on SQLite, and not by language: only ids and our own words are compared
+ * and sorted, and an index with a language collation costs several times as much to maintain.
  */
 export const byteOrder: Migration = {
   name: '0006-byte-order',
@@ -26,7 +26,7 @@ export const byteOrder: Migration = {
       where table_schema = current_schema() and table_name in (${sql.join(TABLES)}) and data_type = 'text' and collation_name is null
       order by table_name, ordinal_position`.execute(db)
     for (const [table, columns] of Map.groupBy(rows, ({ table_name }) => table_name)) {
-      // All at once: each statement builds the indexes of the table anew.
+      // All columns at once, because each statement rebuilds the indexes of the table.
       const changes = columns.map(
         ({ column_name }) => sql`alter column ${sql.id(column_name)} type text collate "C"`,
       )

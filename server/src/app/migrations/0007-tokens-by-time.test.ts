@@ -17,7 +17,7 @@ eachEngine((engine) => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   })
 
-  test('a key that was full before tokens lay by time has all its places after it', async () => {
+  test('a key that was full before the migration has its whole limit after it', async () => {
     const store = await engine.freshStore()
     cleanUps.push(store.drop)
     const db = await store.open()
@@ -44,7 +44,7 @@ eachEngine((engine) => {
       }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }
-    // As the program of that time left it: it cannot be run on a store of today, nor today's on that one.
+    // Rows as the earlier version left them. It cannot run on the current schema.
     await db.transaction(async (tx) => {
       const write = tx.write<never>()
       await sql`insert into tokens (project_id, digest, key_id, epoch, scope, expires_at)

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Events that wait to be fanned out lie beside `events`, whose rows are long and in many indexes: taking one out of the
- * queue no longer writes the event anew. What was in the middle of it goes on waiting.
+ * Moves the outbox to its own table. Rows of `events` are long and in many indexes: taking an event out of the queue no
+ * longer rewrites it. Events that are being fanned out wait again.
  */
 export const waitingEvents: Migration = {
   name: '0008-waiting-events',
@@ -18,9 +18,9 @@ export const waitingEvents: Migration = {
       .addColumn('claim_id', text)
       .addColumn('free_at', 'bigint', (c) => c.notNull())
       .addPrimaryKeyConstraint('waiting_events_pk', ['created_at', 'project_id', 'event_id'])
-    // On PostgreSQL there is room for the claim beside the row: no index hears of it.
+    // On PostgreSQL the page has free space for the claim, so that no index is updated.
     await table.modifyEnd(isPostgres ? sql`with (fillfactor = 50)` : sql`without rowid`).execute()
-    // Whoever is writing one finishes first, and is seen.
+    // Waits for transactions that are writing events, so that their events are seen.
     if (isPostgres) await sql`lock table events in exclusive mode`.execute(db)
     await sql`insert into waiting_events (created_at, project_id, event_id, free_at)
       select created_at, project_id, id, created_at from events where fanned_out_at is null`.execute(db)

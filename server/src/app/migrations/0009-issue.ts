@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Tokens of keys without a limit of their own, in one statement and so in one transaction. First every project gives what
- * all its requests need, where it has so much; that takes the locks, in the order of the index. Tokens are then made by
- * whatever is true now that the locks are held: each statement of a function sees what was committed before it. Nothing is
- * joined, since a plan that is kept from the first morning would go through whole tables: counts are looked up in one value,
- * keys one by one (`offset 0`), and `is null` would be answered by the index of names.
+ * Issues tokens of keys without their own limit in one statement, and so in one transaction. First every project gives the
+ * credits for all its requests, if it has enough. That takes the locks in index order. Tokens are then inserted from the
+ * state under the locks: each statement of a function sees what was committed before it. The tables are not joined, because
+ * a cached plan from when they were empty would scan them: counts are looked up in one value, keys one by one (`offset 0`),
+ * and `is null` would use the index of names.
  *
- * What a project gave for a key that has changed meanwhile, or has a limit, is given back: its credits are believed.
+ * Credits that a project gave for a key that has changed meanwhile, or that has a limit, are returned.
  */
 const ISSUE = `
 create or replace function jeton_issue(of_projects text[], of_keys text[], versions bigint[], scopes text[], digests bytea,
@@ -64,7 +64,7 @@ begin
   end if;
 end $$`
 
-/** Of PostgreSQL: SQLite has a thread of ours beside it. Where all tables were dropped the function may still be there. */
+/** PostgreSQL only: SQLite uses its writer thread. The function may still exist after all tables were dropped. */
 export const issue: Migration = {
   name: '0009-issue',
   async up(db, types) {

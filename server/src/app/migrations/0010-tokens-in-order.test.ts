@@ -18,7 +18,7 @@ eachEngine((engine) => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   })
 
-  test('tokens from before go on living and counting, until they are revoked', async () => {
+  test('earlier tokens stay active and count, until they are revoked', async () => {
     const store = await engine.freshStore()
     cleanUps.push(store.drop)
     const db = await store.open()

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * On SQLite a row is written with its whole page. Tokens now lie in the order in which they were issued, whoever they belong
- * to: a batch of many projects is a few pages instead of one for each token. What a project can no longer be counted by, its
- * place in the table, is counted once for all: once a second has passed, how many each key got in it (`token_counts`, up to
- * and with the second `tokens_counted`). Those of the second under way are counted where they lie.
+ * On SQLite a row is written with its whole page. Tokens are now stored in the order of issuing, across projects: a batch of
+ * many projects writes a few pages instead of one per token. Because a project can no longer be counted by its range in the
+ * table, `token_counts` has the number of tokens per key and second, up to and including the second `tokens_counted`. Tokens
+ * of the current second are counted in the table.
  *
- * On PostgreSQL rows lie in the order in which they come, and only changes are written.
+ * PostgreSQL stores rows in order of arrival and writes only changes.
  */
 export const tokensInOrder: Migration = {
   name: '0010-tokens-in-order',
@@ -58,7 +58,7 @@ export const tokensInOrder: Migration = {
     await sql`insert into tokens_counted select max(expires_at) from tokens having max(expires_at) is not null`.execute(
       db,
     )
-    // However a token is revoked or removed, it no longer counts; one that is not counted yet never will be.
+    // A revoked or removed token no longer counts. One that is not counted yet never will be.
     await sql`create trigger tokens_revoke after update of revoked_at on tokens
       when old.revoked_at is null and new.revoked_at is not null
       begin

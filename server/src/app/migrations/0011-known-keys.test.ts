@@ -36,7 +36,7 @@ async function keyStates(reader: Reader): Promise<string[]> {
 }
 
 eachEngine((engine) => {
-  test('whoever reads a moment from before it, as a backup does, finds every project', async () => {
+  test('a snapshot from before the migration still contains every project', async () => {
     const store = await engine.freshStore()
     const [reading, migrating] = [await store.open(), await store.open()]
     await migrate(reading, { migrations: BEFORE, program: '99.0.0' })
@@ -49,7 +49,7 @@ eachEngine((engine) => {
     expect(found).toEqual(['Club'])
   })
 
-  test('a project of ten thousand keys is deleted as others are, also where a single key was changed first', async () => {
+  test('a project of ten thousand keys is deleted quickly, even if a single key was changed first', async () => {
     const store = await engine.freshStore()
     const db = await store.open({ pool: 1 })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })

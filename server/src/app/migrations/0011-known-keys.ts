@@ -2,11 +2,10 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Whenever a key changes, its project gets another mark: while the mark is the same, so are all its keys. Whoever makes the
- * change, and with which version of the program, the trigger sees it. Marks are random, so that none comes again, whatever
- * else is turned back. The column comes in steps: with its default at once the table would be written anew, and a backup
- * that is under way would find it empty. In the trigger nothing is joined, since the plan is kept: made for one key, it would
- * compare each with each of ten thousand.
+ * A trigger changes the mark of a project whenever one of its keys changes, by any version of Jeton: while the mark is the
+ * same, so are the keys. Marks are random, so that none repeats after a restore. The column is added in steps: with its
+ * default at once the table would be rewritten, and a running backup would find it empty. The trigger joins nothing,
+ * because a cached plan made for one key would compare each of ten thousand with each other.
  */
 const MARKS = [
   'alter table projects add column keys_mark uuid',
@@ -28,11 +27,11 @@ const MARKS = [
 ]
 
 /**
- * Tokens of keys that are known to be as they were when their project's mark was read, and to have no limit of their own: in
- * one statement of the client, so in one transaction. Every project gives what all its requests need (one, or what
- * `needed` says), if it has so much and still has its mark; that takes the locks, in the order of the index. Nothing is
- * joined, since a plan that is kept from the first morning would go through whole tables, and `is null` would be answered by
- * the index of names. Returns which projects gave, where not all did.
+ * Issues tokens of keys that are unchanged since their project's mark was read and that have no limit of their own, in one
+ * statement and so in one transaction. Every project gives the credits for all its requests (one, or `needed`), if it has
+ * enough and still has its mark. That takes the locks in index order. The tables are not joined, because a cached plan
+ * from when they were empty would scan them, and `is null` would use the index of names. Returns which projects gave
+ * credits, if not all did.
  */
 const ISSUE = `
 create or replace function jeton_issue_known(of_projects text[], marks uuid[], needed jsonb, projects_asked int, of_keys text[],
@@ -63,8 +62,8 @@ begin
 end $$`
 
 /**
- * Of PostgreSQL: SQLite has a thread of ours beside it, which keeps keys while nobody else writes. The function of 0009 stays
- * for processes of the build before.
+ * PostgreSQL only: SQLite uses its writer thread, which caches keys while nobody else writes. The function of 0009 stays for
+ * processes of the previous version.
  */
 export const knownKeys: Migration = {
   name: '0011-known-keys',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** What was sent before it was written comes with its first attempt: one row instead of two. */
+/** A delivery that was sent before it was stored contains its first attempt: one row instead of two. */
 export const shortDeliveries: Migration = {
   name: '0012-short-deliveries',
   async up(db, types) {

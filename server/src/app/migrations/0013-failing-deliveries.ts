@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Lists the deliveries that were tried and not delivered yet without reading the backlog of those that were never tried.
- * Only rows that are failing have an entry. `attempts_made` is the last column so that SQLite reads nothing but the index.
+ * Lists the deliveries that were attempted and not delivered without reading the backlog of those that were never attempted.
+ * Only failing rows have an entry. `attempts_made` is the last column so that SQLite reads nothing but the index.
  */
 export const failingDeliveries: Migration = {
   name: '0013-failing-deliveries',

@@ -17,7 +17,7 @@ const BEFORE = MIGRATIONS.slice(
 )
 
 eachEngine((engine) => {
-  test('tokens that were not counted before the upgrade count afterwards, and a stored fullness does not add credits', async () => {
+  test('tokens that were not counted before the upgrade count afterwards, and a stored full_until does not add credits', async () => {
     const db = await (await engine.freshStore()).open()
     await migrate(db, { migrations: BEFORE, program: '99.0.0' })
     const now = Date.now()
@@ -35,7 +35,7 @@ eachEngine((engine) => {
           tx.write<never>(),
         ),
       )
-    // The first three seconds were counted, one of them has passed; the last two tokens were not counted yet.
+    // The first three seconds were counted, and one of them has passed. The last two tokens were not counted yet.
     await insert(0, second - 1_000)
     await insert(1, second + 600_000)
     await insert(2, second + 601_000)
@@ -51,7 +51,7 @@ eachEngine((engine) => {
         )
         await sql`insert into tokens_counted values (${second + 601_000})`.execute(write)
       }
-      // As after a lowered limit, by a version that stored no negative credits.
+      // Like after a lowered limit, by a version that stored no negative credits.
       await sql`update api_keys set credits = 0, full_until = ${second - 1_000}`.execute(write)
     })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })

@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * On SQLite, the transaction that issues, revokes or removes tokens now keeps `token_counts` itself, so that it always holds
- * every second. Seconds that were not counted yet are counted here, and the triggers and `tokens_counted` go.
+ * On SQLite, the transaction that issues, revokes or removes tokens now maintains `token_counts` itself, so that it always
+ * contains every second. Seconds that were not counted yet are counted here, and the triggers and `tokens_counted` are
+ * dropped.
  *
- * `full_until` becomes the time at which the next active token expires, also while there are credits; what earlier versions
- * stored is cleared, so that the next request that finds no credits counts.
+ * `full_until` becomes the time at which the next active token expires, even while there are credits. Values of earlier
+ * versions are cleared, so that the next request that finds no credits counts.
  */
 export const tokenCounts: Migration = {
   name: '0014-token-counts',

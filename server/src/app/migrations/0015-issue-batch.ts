@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** How many active tokens a project has, or one of its keys, and when the next of them expires. */
+/** Counts the active tokens of a project or of one of its keys, and finds when the next one expires. */
 const ACTIVE_TOKENS = `
 create or replace function jeton_active_tokens(of_project text, of_key text, as_of bigint, out active bigint, out oldest bigint)
 language plpgsql
@@ -21,17 +21,17 @@ begin
 end $$`
 
 /**
- * Issues a batch of tokens in one statement of the client, so in one transaction. The rules are in \`issue-batch.ts\`.
+ * Issues a batch of tokens in one statement, and so in one transaction. The rules are in `issue-batch.ts`.
  *
  * Every statement of a function sees what was committed before it, so everything that is read after the locks is current.
- * A key is only read if its project has another \`keys_mark\` than the request was checked with: a trigger changes it
- * whenever one of the project's keys changes. Keys with a limit of their own are always read.
+ * A key is only read if its project has another `keys_mark` than the request was checked with: a trigger changes it
+ * whenever one of the project's keys changes. Keys with their own limit are always read.
  *
- * A plan is kept for the life of a connection and may stem from the day when the tables were empty. So the settings leave
+ * A plan is cached for the life of a connection and may have been made when the tables were empty. So the settings allow
  * index lookups only, the tables are not joined, and a key is looked up by a range of its primary key.
  *
- * \`results\` has one entry per request, or is null if all were issued: \`issued\`, \`stale\`, or the full quota and the time
- * at which it has a credit again. \`keys_versions\` has those of the requests whose key was read.
+ * `results` has one entry per request, or is null if all were issued: `issued`, `stale`, or the full quota and the time
+ * of its next credit. `keys_versions` has those of the requests whose key was read.
  */
 const ISSUE_BATCH = `
 create or replace function jeton_issue_batch(of_projects text[], of_keys text[], key_versions bigint[], epochs bigint[],
@@ -147,8 +147,8 @@ begin
 end $$`
 
 /**
- * PostgreSQL only: SQLite issues in a procedure on its writer thread. Versions of Jeton that run beside this one during an
- * upgrade issue without the earlier functions when they find them missing.
+ * PostgreSQL only: SQLite issues in a procedure on its writer thread. Earlier versions of Jeton that run beside this one
+ * during an upgrade issue without the earlier functions when they find them missing.
  */
 export const issueBatch: Migration = {
   name: '0015-issue-batch',

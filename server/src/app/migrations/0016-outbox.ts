@@ -4,8 +4,8 @@ import type { EventHead } from '../../features/events/index.ts'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
- * Renames the outbox and gives deliveries one form: attempts are rows of their own, and payloads are stored whole.
- * Earlier builds stored the first attempt in its delivery, and sometimes only the parts that a payload is made of.
+ * Renames the outbox and gives deliveries one form: attempts are rows of their own, and payloads are stored completely.
+ * Earlier versions stored the first attempt in its delivery, and sometimes only the parts of a payload.
  */
 export const outbox: Migration = {
   name: '0016-outbox',
@@ -39,7 +39,7 @@ type ShortDelivery = EventHead & {
 
 const ROWS_PER_BATCH = 500
 
-/** A short `head` is the name of the event as JSON, or null; a short `tail` is the source, where a whole one closes a brace. */
+/** A short `head` is the name of the event as JSON, or null. A short `tail` is the source; a complete one closes a brace. */
 async function completePayloads(db: Kysely<unknown>): Promise<void> {
   const short = sql<ShortDelivery>`
     select e.*, d.id as delivery_id, d.head, d.tail from deliveries d

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { keyMissing, keyPlaceOf, ROTATE_LOST } from '../../app/encryption-keys.ts'
+import { keyMissing, keySourceOf, ROTATE_LOST } from '../../app/encryption-keys.ts'
 import type { Config, Environment } from '../../platform/config/index.ts'
 import { keyIdOf } from '../../platform/encryption.ts'
 import {
@@ -78,7 +78,7 @@ interface EncryptionContext {
 
 /** Checks the key that webhook secrets are encrypted with. */
 export function checkEncryption(config: Config, { production, needed }: EncryptionContext): Finding {
-  const { setting, folder } = keyPlaceOf(config)
+  const { setting, folder } = keySourceOf(config)
   try {
     const present = readEncryptionKeys({ setting, folder }).map(keyIdOf)
     if (present.length === 0) return withoutKey(config, { production, needed })
@@ -93,7 +93,7 @@ export function checkEncryption(config: Config, { production, needed }: Encrypti
 }
 
 function withoutKey(config: Config, { production, needed }: EncryptionContext): Finding {
-  const { folder } = keyPlaceOf(config)
+  const { folder } = keySourceOf(config)
   const file = folder && encryptionKeyFile(folder)
   if (needed === undefined)
     return unknown(

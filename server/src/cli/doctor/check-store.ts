@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { mayMakeFirst, SAMPLE_PROJECT } from '../../app/first-start.ts'
+import { canCreateSample, SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { listOperatorNames } from '../../features/operators/index.ts'
 import { hasProjectNamed } from '../../features/projects/index.ts'
 import { listNeededKeyIds } from '../../features/webhooks/index.ts'
@@ -132,7 +132,7 @@ function operatorFinding(config: Config, count: number): Finding {
 
 function operatorOfNew(config: Config, notYet: typeof ok): Finding {
   if (config.JETON_MANAGEMENT_ID) return ok('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
-  if (mayMakeFirst(config)) return notYet('operator', 'the first start creates one')
+  if (canCreateSample(config)) return notYet('operator', 'the first start creates one')
   return failed('operator', 'none', 'jeton operator create --local --save')
 }
 

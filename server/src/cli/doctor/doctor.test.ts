@@ -73,7 +73,7 @@ describe('the doctor finds', () => {
     writeFileSync(join(env.JETON_DATA_DIR, 'encryption.key'), 'x', { mode: 0o600 })
     expect((await examine(env)).of('encryption')).toMatchObject({
       result: 'failed',
-      says: expect.stringContaining('does not hold 32 bytes'),
+      says: expect.stringContaining('does not contain 32 bytes'),
     })
   })
 

@@ -18,7 +18,7 @@ const refuse = (message: string, details: string): Problem =>
 const SOURCES = ['x-original-uri', 'x-forwarded-uri'] as const
 
 /** Counts how often a header was sent: Node joins repeated headers, and a client may have added one. */
-function timesSent(raw: RawRequest, name: string): number {
+function countHeader(raw: RawRequest, name: string): number {
   let count = 0
   for (let i = 0; i < raw.rawHeaders.length; i += 2) {
     const sent = raw.rawHeaders[i]!
@@ -32,7 +32,7 @@ function requestedPaths(raw: RawRequest): string[] {
   for (const name of SOURCES) {
     const value = raw.headers[name]
     if (value === undefined) continue
-    if (timesSent(raw, name) > 1)
+    if (countHeader(raw, name) > 1)
       throw refuse(
         `${name} was sent more than once.`,
         'The proxy must replace the header that its client sends.',

@@ -214,7 +214,7 @@ describe('requests that cannot be sent', () => {
       outgoing(row),
     )
     expect(result).toMatchObject({ status: null, outcome: 'unsent', retryAfterMs: null })
-    expect(result.error).toMatch(/^not sent: A stored secret needs the encryption key with the id/)
+    expect(result.error).toMatch(/^not sent: A stored secret requires the encryption key with the id/)
     expect(receiver.received).toEqual([])
   })
 })

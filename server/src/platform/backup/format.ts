@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox'
 
-/** Raised when older programs could not read it any more. */
+/** Raised when older versions can no longer read the file. */
 export const FORMAT = 1
 
 export const BackupHead = Type.Object({
   jeton_backup: Type.Literal(FORMAT),
-  /** Version of the program that made it. */
+  /** Version of Jeton that wrote the backup. */
   program: Type.String(),
   /** ISO 8601. */
   taken_at: Type.String(),
-  /** Where it comes from, for people; it can be restored into either engine. */
+  /** Label of the source store. The backup can be restored into either engine. */
   store: Type.String(),
-  /** What the store had been brought up to. */
+  /** Migrations that the store had applied. */
   migrations: Type.Array(Type.String()),
 })
 export type BackupHead = Static<typeof BackupHead>
@@ -25,14 +25,14 @@ export const BackupTable = Type.Object({
 })
 export type BackupTable = Static<typeof BackupTable>
 
-/** The last line: without it the file is not whole. */
+/** The last line. A file without it is incomplete. */
 export const EndLine = Type.Object({
   end: Type.Object({
     rows: Type.Integer(),
-    /** Ids of the encryption keys without which some values in it cannot be read. */
+    /** Ids of the encryption keys that some values were encrypted with. */
     encryption_keys: Type.Array(Type.String()),
   }),
-  /** Of every byte before this line, uncompressed. */
+  /** Checksum of all bytes before this line, uncompressed. */
   sha256: Type.String(),
 })
 export type EndLine = Static<typeof EndLine>
@@ -42,7 +42,7 @@ export type BackupRow = readonly (string | number | Uint8Array | null)[]
 
 type Columns = BackupTable['columns']
 
-/** Bytes as base64; whole numbers as they are, which JSON keeps up to 2^53. */
+/** Bytes become base64. Integers stay numbers, which JSON keeps exactly up to 2^53. */
 export const encodeRow = (row: BackupRow): string =>
   JSON.stringify(
     row.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value)),
@@ -54,7 +54,7 @@ const FITS: Readonly<Record<Columns[number]['type'], (value: unknown) => boolean
   bigint: (value) => Number.isSafeInteger(value),
 }
 
-/** Undefined where the row does not fit its columns. */
+/** Returns undefined if the row does not match its columns. */
 export function decodeRow(row: readonly unknown[], columns: Columns): BackupRow | undefined {
   if (row.length !== columns.length) return undefined
   const fits = columns.every(({ type }, i) => row[i] === null || FITS[type](row[i]))

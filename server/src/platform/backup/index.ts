@@ -1,6 +1,6 @@
 /**
- * The file of a backup: lines of JSON, compressed, with a checksum at the end. It knows neither the store nor what the
- * tables mean, and never holds more than a line in memory.
+ * The backup file format: compressed lines of JSON with a checksum at the end. It does not depend on the store, and holds
+ * at most one line in memory.
  */
 
 export type { BackupHead, BackupRow, BackupTable, BackupTail } from './format.ts'

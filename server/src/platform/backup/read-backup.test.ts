@@ -45,14 +45,14 @@ function* flips(of: Uint8Array): Generator<Buffer> {
   }
 }
 
-describe('a file of which one bit is wrong', () => {
-  test('never becomes another one, whichever bit it is', async () => {
+describe('a file with one wrong bit', () => {
+  test('is rejected or read correctly, for every bit', async () => {
     const whole = await readBackup(join(dir, 'whole.backup'))
-    // Where a file was made, and when, gzip writes down without heeding it.
+    // gzip stores a file name and time that it ignores when reading.
     for (const flipped of flips(compressed)) expect(['refused', whole]).toContainEqual(await read(flipped))
   })
 
-  test('is refused in one line also where its compression was made anew, up to its checksum', async () => {
+  test('is rejected in one line even if it was compressed again', async () => {
     for (const flipped of flips(bytes.subarray(0, bytes.lastIndexOf('"encryption_keys"')))) {
       const rest = bytes.subarray(flipped.length)
       expect(await read(gzipSync(Buffer.concat([flipped, rest]), { level: 1 }))).toBe('refused')
@@ -72,13 +72,13 @@ test.each([
   '{"table":"things","columns":null}',
   '{"table":"things","columns":[null]}',
   '{"table":"things","columns":[{"name":"id","type":"constructor"}]}',
-])('a line %s is none of a backup', async (line) => {
+])('a line %s is rejected', async (line) => {
   const lines = bytes.toString().split('\n')
   expect(await read(gzipSync(lines.toSpliced(1, 0, line).join('\n')))).toBe('refused')
 })
 
 test.each(['null', '[]', '{"jeton_backup":1}', '{"jeton_backup":"1"}'])(
-  'a first line %s is none of a backup',
+  'a first line %s is rejected',
   async (line) => {
     const lines = bytes.toString().split('\n')
     expect(await read(gzipSync(lines.with(0, line).join('\n')))).toBe('refused')

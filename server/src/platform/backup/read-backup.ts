@@ -12,24 +12,24 @@ import {
   FORMAT,
 } from './format.ts'
 
-/** Why a file cannot be restored, in one line. */
+/** Explains in one line why a file cannot be restored. */
 export class BackupUnreadable extends Error {
   override readonly name = 'BackupUnreadable'
 }
 
 export interface BackupFile {
   readonly head: BackupHead
-  /** How many rows each table has. */
+  /** Number of rows per table. */
   readonly tables: ReadonlyMap<string, number>
   readonly shapes: readonly BackupTable[]
   readonly tail: BackupTail
 }
 
-/** Longer than any row: bodies of requests end at 1 MB, and a row holds a few of them. */
-const LINE_MOST = 64 * 1024 * 1024
+/** Longer than any row: request bodies are limited to 1 MB, and a row holds a few of them. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024
 
 const broken = (what: string): BackupUnreadable =>
-  new BackupUnreadable(`${what} Nothing was changed. Use another copy of it.`)
+  new BackupUnreadable(`${what} Nothing was changed. Use another copy of the backup.`)
 
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   const input = createReadStream(file)
@@ -47,42 +47,42 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
     }
     rest.push(chunk.subarray(start))
     length += chunk.length - start
-    if (length > LINE_MOST) throw broken('It has a line that no backup has.')
+    if (length > MAX_LINE_BYTES) throw broken('The file has a line that is too long.')
   }
-  if (length > 0) throw broken('It ends in the middle of a line.')
+  if (length > 0) throw broken('The file ends in the middle of a line.')
 }
 
-/** The system's and zlib's own errors, in our words. */
+/** Translates errors of the system and of zlib. */
 function explained(error: unknown, file: string): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return new BackupUnreadable(`There is no file ${file}.`)
+  if (code === 'ENOENT') return new BackupUnreadable(`File not found: ${file}.`)
   if (code === 'EACCES' || code === 'EISDIR') return new BackupUnreadable(`${file} cannot be read (${code}).`)
-  if (code === 'Z_BUF_ERROR') return broken(`${file} was cut off: its end is missing.`)
-  if (code?.startsWith('Z_')) return broken(`${file} is damaged, or no backup of Jeton.`)
+  if (code === 'Z_BUF_ERROR') return broken(`${file} is truncated.`)
+  if (code?.startsWith('Z_')) return broken(`${file} is damaged or not a Jeton backup.`)
   if (error instanceof SyntaxError) return broken(`${file} is damaged: a line is not JSON.`)
   return error
 }
 
 function readHead(line: Buffer): BackupHead {
   const head = JSON.parse(line.toString()) as Partial<BackupHead> | null
-  if (typeof head?.jeton_backup !== 'number') throw broken('It is no backup of Jeton.')
+  if (typeof head?.jeton_backup !== 'number') throw broken('The file is not a Jeton backup.')
   if (head.jeton_backup !== FORMAT)
     throw new BackupUnreadable(
-      `It has the format ${head.jeton_backup}, made by Jeton ${head.program}; this version reads ${FORMAT}. Restore it with that version.`,
+      `The backup has format ${head.jeton_backup}, written by Jeton ${head.program}; this version reads ${FORMAT}. Restore it with that version.`,
     )
-  if (!Check(BackupHead, head)) throw broken('It is damaged: its first line does not fit.')
+  if (!Check(BackupHead, head)) throw broken('The file is damaged: its first line is invalid.')
   return head
 }
 
 function readEnd(line: EndLine, { hash, rows }: { hash: Hash; rows: number }): BackupTail {
-  if (line.sha256 !== hash.digest('hex')) throw broken('It is damaged: its checksum does not fit.')
-  if (line.end.rows !== rows) throw broken('It is damaged: rows are missing.')
+  if (line.sha256 !== hash.digest('hex')) throw broken('The file is damaged: its checksum does not match.')
+  if (line.end.rows !== rows) throw broken('The file is damaged: rows are missing.')
   return line.end
 }
 
 /**
- * Reads a file to its end and hands its rows out on the way. Only when it returns is the file known to be whole, so whoever
- * keeps rows must be able to give them up until then.
+ * Reads a file to its end and passes on its rows. The file is known to be complete only when this returns, so the caller
+ * must be able to discard the rows until then.
  */
 export async function readBackup(
   file: string,
@@ -107,12 +107,12 @@ async function readLines(
   let tail: BackupTail | undefined
   let rows = 0
   for await (const line of linesOf(file)) {
-    if (tail) throw broken('It goes on after its end.')
+    if (tail) throw broken('The file continues after its last line.')
     const value = head ? JSON.parse(line.toString()) : undefined
     if (!head) head = readHead(line)
     else if (Array.isArray(value)) {
       const row = table && decodeRow(value, table.columns)
-      if (!row) throw broken('It is damaged: a row does not fit its table.')
+      if (!row) throw broken('The file is damaged: a row does not match its table.')
       rows++
       tables.set(table!.table, tables.get(table!.table)! + 1)
       const kept = onRow(table!, row)
@@ -123,10 +123,10 @@ async function readLines(
       table = value
       tables.set(table.table, 0)
       shapes.push(table)
-    } else throw broken('It is damaged: a line is none of a backup.')
+    } else throw broken('The file is damaged: a line is invalid.')
     if (!tail) hash.update(line).update('\n')
   }
-  if (!head) throw broken('It is empty.')
-  if (!tail) throw broken('It was cut off: its end is missing.')
+  if (!head) throw broken('The file is empty.')
+  if (!tail) throw broken('The file is truncated.')
   return { head, tables, shapes, tail }
 }

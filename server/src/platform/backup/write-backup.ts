@@ -10,25 +10,23 @@ export interface NewBackup {
   head(head: BackupHead): Promise<void>
   table(table: BackupTable): Promise<void>
   rows(rows: readonly BackupRow[]): Promise<void>
-  /** Writes the checksum, waits for the disk, and only then gives the file its name. */
+  /** Writes the checksum, syncs the file to disk, and then renames it. */
   finish(): Promise<{ rows: number; bytes: number; encryptionKeys: readonly string[] }>
-  /** Leaves nothing behind. */
+  /** Deletes the unfinished file. */
   abandon(): Promise<void>
 }
 
-/** As `encryption.ts` writes what it has encrypted, also inside of other text. */
+/** Matches values that `encryption.ts` has encrypted, also inside of other text. */
 const ENCRYPTED = /\bv1\.([0-9a-f]{8})\.[A-Za-z0-9_-]{38,}/g
 
-/**
- * Makes a file that is whole or not there: it is written beside its name, for the owner's eyes only, and never over another.
- */
+/** Creates a backup atomically: writes to a temporary file that only the owner can read, and never overwrites a file. */
 export async function createBackup(file: string): Promise<NewBackup> {
   const draft = `${file}.part`
   const output: WriteStream = createWriteStream(draft, { flags: 'wx', mode: 0o600 })
   await once(output, 'open')
   const gzip = createGzip()
   const written = finished(gzip.pipe(output))
-  // Whoever waits for it is told; until then it must not count as unhandled.
+  // The caller awaits it later. Until then the rejection must not count as unhandled.
   written.catch(() => undefined)
   const hash = createHash('sha256')
   const keys = new Set<string>()
@@ -37,7 +35,7 @@ export async function createBackup(file: string): Promise<NewBackup> {
   async function line(text: string): Promise<void> {
     const bytes = `${text}\n`
     hash.update(bytes)
-    // A disk that is full ends the output, and nothing would ever drain.
+    // If the disk is full the output ends, and `drain` would never come.
     if (!gzip.write(bytes)) await Promise.race([once(gzip, 'drain'), written])
   }
 
@@ -66,7 +64,7 @@ export async function createBackup(file: string): Promise<NewBackup> {
       gzip.end(`${JSON.stringify(end)}\n`)
       await written
       await toDisk(draft)
-      await place(draft, file)
+      await renameExclusively(draft, file)
       return { rows: count, bytes: output.bytesWritten, encryptionKeys }
     },
     async abandon() {
@@ -77,8 +75,8 @@ export async function createBackup(file: string): Promise<NewBackup> {
   }
 }
 
-/** Never over another file; where the file system knows no links, as well as can be. */
-async function place(draft: string, file: string): Promise<void> {
+/** Renames without overwriting another file, as far as the file system allows. */
+async function renameExclusively(draft: string, file: string): Promise<void> {
   try {
     await link(draft, file)
     await rm(draft)

@@ -6,7 +6,7 @@ import { describeConfig, type Environment, readConfig } from './read-config.ts'
 import { SETTINGS, type SettingName } from './settings.ts'
 
 const TOKEN = 'S3cret-'.repeat(8)
-/** What a setting needs beside it to be valid. */
+/** Settings that must be set together with this one. */
 const company = (name: SettingName): Environment =>
   name === 'JETON_MANAGEMENT_ID'
     ? { JETON_MANAGEMENT_TOKEN: TOKEN }
@@ -181,9 +181,9 @@ describe.each(Object.entries(TABLE) as [SettingName, Row][])('%s', (name, { vali
     expect(readConfig({ ...company(name), [name]: written })[name]).toEqual(value)
   })
 
-  // Two settings take any text.
+  // Two settings accept any text.
   if (invalid.length > 0)
-    test('stops the start for what it cannot be, in one line that names it', () => {
+    test('stops the start for an invalid value, in one line that names the setting', () => {
       for (const written of invalid) {
         const message = messageOf({ ...company(name), [name]: written })
         expect(message, written).toMatch(new RegExp(`^${name}: .+`))
@@ -193,12 +193,12 @@ describe.each(Object.entries(TABLE) as [SettingName, Row][])('%s', (name, { vali
 })
 
 describe('the settings', () => {
-  test('are all in this test, and all in the documentation', () => {
+  test('are all in this test and in the documentation', () => {
     expect(Object.keys(TABLE).sort()).toEqual(Object.keys(SETTINGS).sort())
     for (const name of Object.keys(SETTINGS)) expect(documentSettings()).toContain(`| \`${name}\` |`)
   })
 
-  test('need nothing to be set', () => {
+  test('are all optional', () => {
     expect(readConfig({})).toMatchObject({
       JETON_HOST: '127.0.0.1',
       JETON_PORT: 8080,
@@ -207,18 +207,18 @@ describe('the settings', () => {
     })
   })
 
-  test('take an empty value as not set, as shells and compose files write it', () => {
+  test('treat an empty value as not set, like shells and compose files', () => {
     const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']))
     expect(readConfig(empty)).toEqual(readConfig({}))
   })
 
-  test('leave the rest of the environment alone', () => {
+  test('ignore other environment variables', () => {
     expect(readConfig({ PATH: '/bin', PORT: 'x', jeton_port: 'x', MY_JETON_PORT: 'x' })).toEqual(
       readConfig({}),
     )
   })
 
-  test('refuse a name that does not exist, and say which one was probably meant', () => {
+  test('reject an unknown name and suggest a similar one', () => {
     expect(messageOf({ JETON_PROT: '80' })).toBe('JETON_PROT is not a setting. Did you mean JETON_PORT?')
     expect(messageOf({ JETON_SOMETHING_ELSE_ENTIRELY: '1' })).toBe(
       'JETON_SOMETHING_ELSE_ENTIRELY is not a setting. See docs/reference/settings.md.',
@@ -226,7 +226,7 @@ describe('the settings', () => {
     expect(messageOf({ JETON_toString: '1' })).toContain('is not a setting')
   })
 
-  test('refuse an operator by halves, and two listeners on one port', () => {
+  test('reject half an operator, and two listeners on one port', () => {
     expect(messageOf({ JETON_MANAGEMENT_ID: 'root' })).toContain('JETON_MANAGEMENT_TOKEN')
     expect(messageOf({ JETON_MANAGEMENT_TOKEN: TOKEN })).toContain('JETON_MANAGEMENT_ID')
     expect(messageOf({ JETON_PORT: '80', JETON_MANAGEMENT_PORT: '80' })).toContain('must differ')
@@ -235,7 +235,7 @@ describe('the settings', () => {
 })
 
 describe('a secret', () => {
-  test('is never repeated in a message, however wrong it is', () => {
+  test('is never repeated in a message, even if it is invalid', () => {
     const wrong = [
       { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: 'hunter2' },
       { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: 'hunter2 '.repeat(10) },
@@ -259,7 +259,7 @@ describe('a secret', () => {
     ['postgres://u:hu?nter2@h/db', 'postgres://u:•••@h/db'],
     ['postgres://u:p@h/db?password=hunter2', 'postgres://u:•••@h/db'],
     ['postgres://h/db', 'postgres://h/db'],
-  ])('in %s is masked where settings are shown', (url, masked) => {
+  ])('in %s is masked when settings are shown', (url, masked) => {
     expect(shown({ JETON_DATABASE_URL: url }, 'JETON_DATABASE_URL')).toEqual({
       name: 'JETON_DATABASE_URL',
       value: masked,
@@ -267,13 +267,13 @@ describe('a secret', () => {
     })
   })
 
-  test('that has no shape is masked whole', () => {
+  test('in an unknown format is masked completely', () => {
     const env = { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: TOKEN }
     expect(shown(env, 'JETON_MANAGEMENT_TOKEN').value).toBe('•••')
     expect(JSON.stringify(describeConfig(env))).not.toContain(TOKEN.slice(0, 8))
   })
 
-  test('what is no secret is shown as it is in effect, with where it came from', () => {
+  test('other settings are shown with their effective value and its source', () => {
     expect(shown({}, 'JETON_PORT')).toEqual({ name: 'JETON_PORT', value: '8080', from: 'default' })
     expect(shown({ JETON_PORT: '80' }, 'JETON_PORT')).toEqual({
       name: 'JETON_PORT',

@@ -1,6 +1,6 @@
 import { SETTINGS } from './settings.ts'
 
-/** The text of `docs/reference/settings.md`. */
+/** Generates `docs/reference/settings.md`. */
 export function documentSettings(): string {
   const rows = Object.entries(SETTINGS).map(([name, setting]) => {
     const fallback =

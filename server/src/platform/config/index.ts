@@ -1,4 +1,4 @@
-/** Settings: declared once, read from the environment, described to people. It never reads anything but what it is handed. */
+/** Settings: declared once, read from the given environment, and documented. */
 export { documentSettings } from './document-settings.ts'
 export { describeConfig, type Environment, readConfig } from './read-config.ts'
 export type { Config } from './settings.ts'

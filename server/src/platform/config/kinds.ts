@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseRange } from '../addresses.ts'
 import { parseKeys } from '../encryption-key.ts'
 
-/** How a kind of setting is read. `parse` throws an Error whose message completes "JETON_X: …". */
+/** Parser of a kind of setting. `parse` throws an Error whose message completes "JETON_X: …". */
 export interface Kind<T> {
   readonly name: string
   parse(text: string): T
@@ -32,7 +32,7 @@ export const integer = (min: number, max: number): Kind<number> => ({
 export const choice = <const T extends string>(values: readonly T[]): Kind<T> => ({
   name: values.join(', '),
   parse: (value) =>
-    values.find((v) => v === value) ?? fail(`${quoted(value)} is none of: ${values.join(', ')}.`),
+    values.find((v) => v === value) ?? fail(`${quoted(value)} is not one of: ${values.join(', ')}.`),
 })
 
 export const folder: Kind<string> = { name: 'folder', parse: (value) => resolve(value) }
@@ -51,13 +51,13 @@ export const ranges: Kind<readonly string[]> = {
   },
 }
 
-/** Kept as written: it is parsed where it is used, and so never passes through anything that could print it. */
+/** Kept as text and parsed where it is used, so that nothing can print it by accident. */
 export const encryptionKey: Kind<string> = {
   name: '32 bytes in base64, or several separated by commas',
   parse: (value) =>
     parseKeys(value)
       ? value
-      : fail('it must be 32 bytes in base64. One can be made with: openssl rand -base64 32'),
+      : fail('it must be 32 bytes in base64. Create one with: openssl rand -base64 32'),
 }
 
 export const webAddress: Kind<string> = {
@@ -73,7 +73,7 @@ export const webAddress: Kind<string> = {
   },
 }
 
-/** Not parsed as a URL: several hosts for failover (`postgres://u:p@a:5432,b:5432/db`) are no valid one. */
+/** Not parsed as a URL: several hosts for failover (`postgres://u:p@a:5432,b:5432/db`) are not a valid URL. */
 export const databaseAddress: Kind<string> = {
   name: 'postgres:// address',
   parse: (value) =>

@@ -6,7 +6,7 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings, or throws one line that says which is wrong and how. Values of secrets are never repeated. */
+/** Reads the settings, or throws one line that names the wrong setting and the rule. Secrets are never repeated. */
 export function readConfig(env: Environment): Config {
   for (const name of Object.keys(env)) {
     if (name.startsWith('JETON_') && !Object.hasOwn(SETTINGS, name))
@@ -18,7 +18,9 @@ export function readConfig(env: Environment): Config {
     SETTING_NAMES.map((name) => [name, readSetting(name, env[name])]),
   ) as Config
   if ((config.JETON_MANAGEMENT_ID === undefined) !== (config.JETON_MANAGEMENT_TOKEN === undefined))
-    throw new StartFailure('JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN go together: set both or neither.')
+    throw new StartFailure(
+      'JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN must be set together. Set both or neither.',
+    )
   if (config.JETON_MANAGEMENT_PORT && config.JETON_MANAGEMENT_PORT === config.JETON_PORT)
     throw new StartFailure(
       'JETON_MANAGEMENT_PORT must differ from JETON_PORT. Leave it unset to share one port.',
@@ -37,7 +39,7 @@ function readSetting(name: SettingName, given: string | undefined): unknown {
   }
 }
 
-/** Effective values as text, where each came from, secrets masked. */
+/** Effective values as text with their source. Secrets are masked. */
 export function describeConfig(env: Environment): { name: SettingName; value: string; from: string }[] {
   const config = readConfig(env)
   return SETTING_NAMES.map((name) => {
@@ -53,7 +55,7 @@ export function describeConfig(env: Environment): { name: SettingName; value: st
   })
 }
 
-/** Keeps what helps to recognise a database address and hides every password. */
+/** Hides every password, but keeps the rest of a database address recognisable. */
 function mask(value: string): string {
   const address = /^(postgres(?:ql)?:\/\/)(?:([^:@/]*)(?::[^/]*)?@)?([^?]*)/.exec(value)
   return address ? `${address[1]}${address[2] ? `${address[2]}:•••@` : ''}${address[3]}` : '•••'

@@ -13,17 +13,17 @@ import {
 } from './kinds.ts'
 
 /**
- * Every setting, declared once. Validation, `docs/reference/settings.md` and `jeton config` come from this table; adding a
- * setting is a row here and the line that passes it on.
+ * Every setting, declared once. Validation, `docs/reference/settings.md` and `jeton config` come from this table. A new
+ * setting needs a row here and the line that passes it on.
  */
 interface Setting<T> {
   readonly kind: Kind<T>
-  /** As one would write it; absent means "not set". */
+  /** Default value as text; absent means "not set". */
   readonly fallback?: string
   readonly says: string
-  /** Never shown: `jeton config` masks it. */
+  /** Masked by `jeton config`. */
   readonly secret?: true
-  /** Read by the command line, not by the service. */
+  /** Used by the command line, not by the service. */
   readonly client?: true
 }
 
@@ -157,5 +157,5 @@ type ValueOf<S> = S extends { kind: Kind<infer T>; fallback: string }
     ? T | undefined
     : never
 
-/** The effective values, by the names of the variables: one spelling from the environment to the code. */
+/** Effective values by variable name. */
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }

@@ -13,14 +13,14 @@ import {
 
 eachEngine((engine) => {
   const openThings = async () => prepareThings(await engine.open())
-  /** Two databases on one store, as two processes would have them. */
+  /** Opens two databases on one store, like two processes. */
   async function openTwo(): Promise<[Database, Database]> {
     const store = await engine.freshStore()
     return [await prepareThings(await store.open()), await store.open()]
   }
 
   describe('a transaction', () => {
-    test('keeps everything when it commits and gives back what the work returned', async () => {
+    test('keeps everything when it commits, and returns the result of the work', async () => {
       const db = await openThings()
       const result = await db.transaction(async (tx) => {
         await insert(tx, 'a')
@@ -31,7 +31,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a', 'b'])
     })
 
-    test('keeps nothing when the work throws, and passes the error on as it is', async () => {
+    test('keeps nothing when the work throws, and passes on the error unchanged', async () => {
       const db = await openThings()
       const reason = new Error('changed my mind')
       const work = db.transaction(async (tx) => {
@@ -68,7 +68,7 @@ eachEngine((engine) => {
       await writing
     })
 
-    test('never takes statements of another one in between', async () => {
+    test('never contains statements of another transaction', async () => {
       const db = await openThings()
       const failing = db
         .transaction(async (tx) => {
@@ -106,7 +106,7 @@ eachEngine((engine) => {
       expect(n).toBe(40)
     })
 
-    test('that locks a row makes the next one wait until it is over', async () => {
+    test('that locks a row makes the next one wait until it ends', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'row'))
       const order: string[] = []
@@ -115,7 +115,7 @@ eachEngine((engine) => {
       const first = db.transaction(async (tx) => {
         await lockRow(tx)
         locked.open()
-        // Long enough for the second one to have asked for the lock.
+        // Long enough for the second transaction to have requested the lock.
         await idsIn(db)
         await idsIn(db)
         order.push('first ends')
@@ -160,7 +160,7 @@ eachEngine((engine) => {
       expect(seen).toEqual([[], [21]])
     })
 
-    test('fail together with the first one that fails, and its transaction is lost', async () => {
+    test('fail together with the first one that fails, and the transaction is rolled back', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       let outcomes: PromiseSettledResult<unknown>[] = []
@@ -175,7 +175,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a', 'e'])
     })
 
-    test('that fail lose a commit behind them, also if nobody waits for their answers', async () => {
+    test('that fail prevent a commit behind them, also if nobody awaits their results', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       const work = db.transaction(async (tx) => {
@@ -186,7 +186,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a'])
     })
 
-    test('are committed also if nobody waits for their answers', async () => {
+    test('are committed even if nobody awaits their results', async () => {
       const db = await openThings()
       await db.transaction(async (tx) => {
         for (const id of ['a', 'b']) void insert(tx, id)
@@ -194,7 +194,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a', 'b'])
     })
 
-    test('are rolled back if the work throws before their answers', async () => {
+    test('are rolled back if the work throws before their results arrive', async () => {
       const db = await openThings()
       const reason = new Error('changed my mind')
       const work = db.transaction(async (tx) => {
@@ -205,7 +205,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual([])
     })
 
-    test('may have the commit right behind them', async () => {
+    test('can be followed directly by the commit', async () => {
       const db = await openThings()
       const result = await db.transaction(async (tx) => {
         await insert(tx, 'a')
@@ -217,7 +217,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a', 'b', 'c'])
     })
 
-    test('lose the commit right behind them if one fails, and their own error is thrown', async () => {
+    test('prevent the commit right behind them if one fails, and its error is thrown', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       const own = new Error('a is taken')
@@ -231,7 +231,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a'])
     })
 
-    test('lose the commit right behind them if their sender throws before it sends them', async () => {
+    test('prevent the commit right behind them if their sender throws before it sends them', async () => {
       const db = await openThings()
       const own = new Error('no')
       const work = db.transaction(async (tx) => {
@@ -243,7 +243,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual([])
     })
 
-    test('lose the commit right behind them if one cannot be sent', async () => {
+    test('prevent the commit right behind them if one cannot be sent', async () => {
       const db = await openThings()
       const work = db.transaction(async (tx) => {
         tx.sendWithCommit(insert(tx, 'a'))
@@ -264,7 +264,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual([])
     })
 
-    test('are refused once the transaction is over', async () => {
+    test('are refused after the transaction has ended', async () => {
       const db = await openThings()
       const kept = await db.transaction(async (tx) => tx)
       await expect(insert(kept, 'a')).rejects.toThrow('over')
@@ -273,13 +273,13 @@ eachEngine((engine) => {
   })
 
   describe('a unique index', () => {
-    test('refuses with UniqueConflict', async () => {
+    test('is reported as UniqueConflict', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       await expect(db.transaction((tx) => insert(tx, 'a'))).rejects.toThrow(UniqueConflict)
     })
 
-    test('takes the whole transaction along, even if the conflict is caught inside', async () => {
+    test('rolls back the whole transaction, even if the conflict is caught inside', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       const swallowing = db.transaction(async (tx) => {
@@ -291,7 +291,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a'])
     })
 
-    test('leaves nothing behind that a later statement could add to', async () => {
+    test('leaves no open transaction for a later statement', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a'))
       const goingOn = db.transaction(async (tx) => {
@@ -304,7 +304,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a', 'd'])
     })
 
-    test('lets one of many win that insert the same at once', async () => {
+    test('lets one of many concurrent inserts of the same row win', async () => {
       const databases = await openTwo()
       const results = await Promise.allSettled(
         Array.from({ length: 10 }, (_, i) => databases[i % 2]!.transaction((tx) => insert(tx, 'same'))),
@@ -315,7 +315,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a column that must have a value refuses NULL with NotNullViolation', async () => {
+  test('NULL in a required column is reported as NotNullViolation', async () => {
     const db = await openThings()
     const work = db.transaction((tx) => insert(tx, 'a', null as never))
     await expect(work).rejects.toThrow(NotNullViolation)
@@ -323,7 +323,7 @@ eachEngine((engine) => {
   })
 
   describe('claiming', () => {
-    test('gives no row to two workers, and every row to one', async () => {
+    test('returns every row to exactly one worker', async () => {
       const databases = await openTwo()
       await databases[0].transaction(async (tx) => {
         for (let i = 0; i < 60; i++) await insert(tx, `job-${i}`)
@@ -349,7 +349,7 @@ eachEngine((engine) => {
   })
 
   describe('a notification', () => {
-    test('comes after the commit, once per topic', async () => {
+    test('arrives after the commit, once per topic', async () => {
       const { db, heard } = await listening()
       await db.transaction(async (tx) => {
         await tx.notify('topic')
@@ -360,7 +360,7 @@ eachEngine((engine) => {
       await expect.poll(() => heard).toEqual(['topic'])
     })
 
-    test('does not come from a transaction that failed, nor for another topic', async () => {
+    test('does not arrive after a rollback, or for another topic', async () => {
       const { db, heard } = await listening()
       await db
         .transaction(async (tx) => {
@@ -374,7 +374,7 @@ eachEngine((engine) => {
       await expect.poll(() => heard).toEqual(['last'])
     })
 
-    test('does not come after the listener has unsubscribed', async () => {
+    test('does not arrive after the listener has unsubscribed', async () => {
       const { db, heard, leave } = await listening()
       leave()
       await db.transaction((tx) => tx.notify('topic'))
@@ -382,7 +382,7 @@ eachEngine((engine) => {
       await expect.poll(() => heard).toEqual(['last'])
     })
 
-    /** Subscribes to `topic` and `last`, and waits for the notification that PostgreSQL gives when it begins to listen. */
+    /** Subscribes to `topic` and `last`, and waits for the notification that PostgreSQL sends when it starts to listen. */
     async function listening() {
       const db = await openThings()
       const heard: string[] = []
@@ -395,7 +395,7 @@ eachEngine((engine) => {
   })
 
   describe('values', () => {
-    test('counts and bigint come as numbers, up to 2^53 - 1', async () => {
+    test('counts and bigint are returned as numbers, up to 2^53 - 1', async () => {
       const db = await openThings()
       await db.transaction((tx) => insert(tx, 'a', Number.MAX_SAFE_INTEGER))
       const row = await db
@@ -407,7 +407,7 @@ eachEngine((engine) => {
       expect(row).toEqual({ n: Number.MAX_SAFE_INTEGER, count: 1, max: Number.MAX_SAFE_INTEGER })
     })
 
-    test('bytes come back as they went in, every one of the 256', async () => {
+    test('all 256 byte values are stored and returned unchanged', async () => {
       const db = await openThings()
       const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
       const store = (id: string, value: Uint8Array) => (tx: Transaction) =>
@@ -427,7 +427,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('a slice of a larger buffer is stored as the slice alone', async () => {
+    test('a slice of a larger buffer is stored without the rest of the buffer', async () => {
       const db = await openThings()
       const slice = Buffer.from('0123456789').subarray(3, 6)
       await db.transaction((tx) =>
@@ -437,13 +437,13 @@ eachEngine((engine) => {
       expect(Buffer.from(row.bytes!).toString()).toBe('345')
     })
 
-    test('text keeps every character but NUL, which must not reach a store', async () => {
+    test('text keeps every character except NUL, which must not reach a store', async () => {
       const db = await openThings()
       const text = 'é€𝄞 \t\n"\'\\;-- \u0001\u007f\u2028'
       await db.transaction((tx) => insert(tx, text))
       expect(await idsIn(db)).toEqual([text])
       const withNul = db.transaction((tx) => insert(tx, 'a\0b'))
-      // The engines differ, and so `platform/http` refuses NUL before it gets here.
+      // The engines differ, so `platform/http` refuses NUL before it gets here.
       if (engine.name === 'PostgreSQL') await expect(withNul).rejects.toThrow('0x00')
       else {
         await withNul
@@ -451,7 +451,7 @@ eachEngine((engine) => {
       }
     })
 
-    test("the order of text is the bytes' on SQLite and the language's on PostgreSQL, so no rule may rest on it", async () => {
+    test('text is ordered by bytes on SQLite and by collation on PostgreSQL, so no rule may depend on it', async () => {
       const db = await openThings()
       await db.transaction(async (tx) => {
         for (const id of ['b', 'A', 'a', 'B', '_']) await insert(tx, id)
@@ -477,7 +477,7 @@ eachEngine((engine) => {
       expect(changed).toEqual([2n, 1n])
     })
 
-    test('a column that was added meanwhile is seen by those who read before', async () => {
+    test('a column that was added meanwhile is returned to earlier readers', async () => {
       const [db, other] = await openTwo()
       await db.transaction((tx) => insert(tx, 'a'))
       const readAll = () => other.read<Tables>().selectFrom('things').selectAll().executeTakeFirst()
@@ -490,7 +490,7 @@ eachEngine((engine) => {
   })
 
   describe('a snapshot', () => {
-    test('shows one moment, whatever is committed while it is read, and holds nobody up', async () => {
+    test('is consistent despite commits during the read, and blocks nobody', async () => {
       const db = await prepareThings(await engine.open())
       await db.transaction((tx) => insert(tx, 'before'))
       const seen = await db.snapshot(async (reader) => {
@@ -505,7 +505,7 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['meanwhile'])
     })
 
-    test('that fails passes its error on, and the next one works', async () => {
+    test('that fails passes on its error, and the next one works', async () => {
       const db = await prepareThings(await engine.open())
       await expect(db.snapshot(async () => fail('no'))).rejects.toThrow('no')
       expect(await db.snapshot((reader) => idsIn(reader))).toEqual([])
@@ -513,7 +513,7 @@ eachEngine((engine) => {
   })
 
   describe('the clock of the store', () => {
-    test('is whole milliseconds, the same inside a transaction and outside', async () => {
+    test('is in whole milliseconds, the same inside and outside of a transaction', async () => {
       const clock = new TestClock(1_700_000_000_123)
       const db = await prepareThings(await engine.open({ clock }))
       const [outside, inside] = [await db.now(), await db.transaction((tx) => tx.now())]
@@ -525,7 +525,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('goes on inside a long transaction', async () => {
+    test('advances inside a long transaction', async () => {
       const clock = new TestClock()
       const db = await prepareThings(await engine.open({ clock }))
       const [before, after] = await db.transaction(async (tx) => {
@@ -539,7 +539,7 @@ eachEngine((engine) => {
   })
 
   describe('a closed database', () => {
-    test('refuses reads and transactions, and does not leave them hanging', async () => {
+    test('rejects reads and transactions instead of leaving them hanging', async () => {
       const db = await openThings()
       await db.close()
       await expect(idsIn(db)).rejects.toThrow(StoreUnavailable)
@@ -547,7 +547,7 @@ eachEngine((engine) => {
       await expect(db.transaction((tx) => insert(tx, 'b'))).rejects.toThrow(StoreUnavailable)
     })
 
-    test('finished what was under way, and can be closed twice', async () => {
+    test('finishes running work, and can be closed twice', async () => {
       const store = await engine.freshStore()
       const db = await prepareThings(await store.open())
       const [begun, goOn] = [gate(), gate()]

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Reader } from './database.ts'
 
-/** The largest `total` of a list: counting further costs more than it tells. */
+/** Maximum `total` of a list, because counting further is expensive and rarely useful. */
 export const COUNT_TO = 10_000
 
 /** Counts the rows of a query, up to `COUNT_TO`. */

@@ -9,8 +9,8 @@ export interface Reader {
 declare const onlyMadeByTheDatabase: unique symbol
 
 /**
- * Proof that a transaction is open. Only `Database.transaction` makes one. Functions that must be atomic take one as an
- * argument, so that forgetting it does not compile.
+ * Proof that a transaction is open. Only `Database.transaction` creates one. Functions that must be atomic take it as an
+ * argument, so that code without a transaction does not compile.
  */
 export interface Transaction extends Reader {
   readonly [onlyMadeByTheDatabase]: true
@@ -23,37 +23,37 @@ export interface Transaction extends Reader {
   claim<Tables, Table extends keyof Tables, Row>(
     query: SelectQueryBuilder<Tables, Table, Row>,
   ): SelectQueryBuilder<Tables, Table, Row>
-  /** The store's clock, epoch milliseconds: one clock for all processes on one PostgreSQL. */
+  /** Store time in epoch milliseconds: one clock for all processes on one PostgreSQL. */
   now(): Promise<number>
   /**
-   * Lets the commit be sent right behind statements whose answers are not known yet. `answers` may reject only because one
+   * Lets the commit be sent right behind statements whose results are not known yet. `answers` may reject only because one
    * of them has failed: then nothing is committed, and the transaction throws that error. An update that changes no row is
-   * no failure: it must run into a constraint.
+   * not a failure: to prevent the commit it must violate a constraint.
    */
   sendWithCommit(answers: Promise<unknown>): void
   /** Notifies the subscribers of a topic once this transaction has committed, and never after a rollback. */
   notify(topic: string): Promise<void>
 }
 
-/** What both engines guarantee; `conformance.test.ts` tests it. */
+/** Guarantees of both engines, tested by `conformance.test.ts`. */
 interface Engine extends Reader {
-  /** For people: `SQLite ./data/jeton.db`, `PostgreSQL db1:5432/jeton`. Never contains a password. */
+  /** Display name: `SQLite ./data/jeton.db`, `PostgreSQL db1:5432/jeton`. Never contains a password. */
   readonly label: string
   /**
    * Runs `work` in one transaction (PostgreSQL: READ COMMITTED) and commits, or rolls back if it throws. After a
-   * deadlock the work runs again, so it must change nothing outside the transaction. A statement that fails loses the
-   * transaction, also where the work catches its error. `noTimeout` lifts the deadline of statements: for migrations.
+   * deadlock the work runs again, so it must change nothing outside the transaction. A statement that fails rolls the
+   * transaction back, even if the work catches the error. `noTimeout` removes the statement timeout, for migrations.
    */
   transaction<T>(
     work: (tx: Transaction) => Promise<T>,
     options?: { readonly noTimeout?: boolean },
   ): Promise<T>
-  /** Reads one consistent snapshot, however long `work` takes. For backups: no deadline, and a connection of its own. */
+  /** Reads one consistent snapshot, regardless of how long `work` takes. For backups: no timeout, and its own connection. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   now(): Promise<number>
   /**
-   * Calls back after each commit that notified the topic. A hint, never a guarantee: on SQLite only the processes of one
-   * service are connected, and a PostgreSQL connection that was cut misses some. Subscribers must poll as well.
+   * Calls back after each commit that notified the topic. Best effort: on SQLite only the processes of one service are
+   * connected, and a PostgreSQL connection that was cut misses some. Subscribers must poll as well.
    */
   subscribe(topic: string, listener: () => void): () => void
   close(): Promise<void>
@@ -68,23 +68,23 @@ export interface NotificationRelay {
 export interface SqliteDatabase extends Engine {
   readonly engine: 'sqlite'
   /**
-   * Runs a writer-thread procedure, the exported `run` of a module, in a transaction of its own: one message each way, so
-   * that the thread never waits for the event loop between two statements.
+   * Runs a writer-thread procedure, the exported `run` of a module, in its own transaction: one message each way, so that
+   * the thread never waits for the event loop between two statements.
    */
   runInWriter<Input, Output>(module: URL, input: Input): Promise<Output>
 }
 
 /** One PostgreSQL connection, for batches that the query builder would slow down. */
 export interface SqlConnection {
-  /** Runs one statement. Several may be in flight: they run in order, and a failure fails the rest of its transaction. */
+  /** Runs one statement. Several may be in flight: they run in order, and a failure fails the rest of the transaction. */
   query<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>
 }
 
 export interface PostgresDatabase extends Engine {
   readonly engine: 'postgres'
   /**
-   * Runs `work` on one connection, with the deadlines and errors of every other query. A shared connection serves several
-   * callers at the same time, so each of them sends every transaction as a whole.
+   * Runs `work` on one connection, with the timeouts and errors of every other query. A shared connection serves several
+   * callers at the same time, so each of them must send every transaction as a whole.
    */
   withConnection<T>(
     work: (connection: SqlConnection) => Promise<T>,
@@ -96,12 +96,12 @@ export type Database = SqliteDatabase | PostgresDatabase
 
 export { StoreNotWritable, StoreUnavailable } from '../store-unavailable.ts'
 
-/** A column that must have a value was to be set to NULL. */
+/** A required column would have been set to NULL. */
 export class NotNullViolation extends Error {
   override readonly name = 'NotNullViolation'
 }
 
-/** A unique index refused a row. The transaction is lost on PostgreSQL, so it is given up on both engines. */
+/** A unique index refused a row. PostgreSQL aborts the transaction, so it is rolled back on both engines. */
 export class UniqueConflict extends Error {
   override readonly name = 'UniqueConflict'
 }

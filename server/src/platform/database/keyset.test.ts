@@ -11,7 +11,7 @@ const ORDER = ['at', 'id'] as const
 const NOTES = 60
 
 eachEngine((engine) => {
-  /** Three of each time: a page may end between two of the same. */
+  /** Three notes per time, so that a page may end between two of the same time. */
   async function openNotes(): Promise<Database> {
     const db = await engine.open()
     await db.transaction(async (tx) => {
@@ -68,11 +68,11 @@ eachEngine((engine) => {
     expect(first).toEqual({ id: 'n8', at: 2 })
   })
 
-  test('a page is found by a seek in the index, however far it is', async () => {
+  test('any page is found by one index seek', async () => {
     const db = await openNotes()
     const page = pageOf(db, { before: { at: 7, id: 'n21' } }, 4).compile()
     const plan = await db.transaction(async (tx) => {
-      // With so few rows PostgreSQL would rather read them all.
+      // With so few rows PostgreSQL would prefer to read them all.
       if (db.engine === 'postgres') await sql`set local enable_seqscan = off`.execute(tx.write())
       const explain = db.engine === 'postgres' ? 'explain' : 'explain query plan'
       const query = CompiledQuery.raw(`${explain} ${page.sql}`, [...page.parameters])

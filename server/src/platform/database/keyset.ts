@@ -1,13 +1,13 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
-/** Part of a list that is newest first: between two times, and after the last row of the previous page. */
+/** Part of a list, newest first: between two times, and after the last row of the previous page. */
 export interface KeysetRange {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly before?: { readonly at: number; readonly id: string } | undefined
 }
 
-/** The columns that order the list: a time and an id. */
+/** Columns that order the list: a time and an id. */
 type Order = readonly [at: string, id: string]
 
 const all = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<SqlBool> =>
@@ -17,13 +17,13 @@ const since = ({ from }: KeysetRange, at: string) =>
   from === undefined ? [] : [sql`${sql.ref(at)} >= ${from}`]
 const until = ({ to }: KeysetRange, at: string) => (to === undefined ? [] : [sql`${sql.ref(at)} < ${to}`])
 
-/** Rows between the two times on every page: the rows that `total` counts. */
+/** Rows between the two times: the rows that `total` counts. */
 export const withinTimes = (range: KeysetRange, at: string): RawBuilder<SqlBool> =>
   all([...since(range, at), ...until(range, at)])
 
 /**
- * Rows after the cursor. One comparison of both columns is a seek in the index, so the last page costs as much as the
- * first. `to` is left out where the cursor is earlier: with both conditions an engine might seek by the wrong one.
+ * Rows after the cursor. One comparison of both columns is an index seek, so the last page costs as much as the first.
+ * `to` is omitted if the cursor is earlier: with both conditions an engine might seek by the wrong one.
  */
 export function afterCursor(range: KeysetRange, [at, id]: Order): RawBuilder<SqlBool> {
   const { before, to } = range
@@ -35,5 +35,5 @@ export function afterCursor(range: KeysetRange, [at, id]: Order): RawBuilder<Sql
 export const onPage = (range: KeysetRange, order: Order): RawBuilder<SqlBool> =>
   all([...since(range, order[0]), afterCursor(range, order)])
 
-/** A time to sort by without its index. For rows named by id, where an engine might otherwise scan the whole index. */
+/** A time to sort by without its index. For rows selected by id, where an engine might otherwise scan the index. */
 export const unindexed = (at: string): RawBuilder<number> => sql<number>`+${sql.ref(at)}`

@@ -9,11 +9,11 @@ export function withMetrics<D extends Database>(
 ): D {
   const durations = metrics.histogram(
     'jeton_store_transaction_duration_seconds',
-    'Transactions of the store by kind, waiting for their turn included.',
+    'Duration of store transactions by kind, including the wait for their turn.',
   )
   const unavailable = metrics.counter(
     'jeton_store_unavailable_total',
-    'Times that the store did not answer.',
+    'Store operations that failed because the store was unavailable.',
   )()
 
   async function timed<T>(kind: string, work: () => Promise<T>): Promise<T> {

@@ -25,7 +25,7 @@ async function tablesOf(db: Database): Promise<string[]> {
 
 eachEngine((engine) => {
   describe('migrating', () => {
-    test('brings an empty store up to date, in the order of the list', async () => {
+    test('brings an empty store up to date, in list order', async () => {
       const db = await engine.open()
       const order: string[] = []
       const migrations = [THINGS, table('0002-two'), table('0003-three')].map((one) => ({
@@ -57,7 +57,7 @@ eachEngine((engine) => {
       expect(applied).toEqual(['0002-two'])
     })
 
-    test('by ten processes at once happens once', async () => {
+    test('by ten processes at once is applied once', async () => {
       const store = await engine.freshStore()
       const databases = await Promise.all(Array.from({ length: 10 }, () => store.open({ pool: 2 })))
       const reports = await Promise.all(
@@ -66,7 +66,7 @@ eachEngine((engine) => {
       expect(reports.map((report) => report.applied.length).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 2])
     })
 
-    test('that fails leaves nothing, not even what came before it, and can be tried again', async () => {
+    test('that fails rolls back all migrations, and can be retried', async () => {
       const db = await engine.open()
       const failing = table('0002-two', { up: async () => fail('disk on fire') })
       await expect(migrate(db, { migrations: [THINGS, failing], program: '1.0.0' })).rejects.toThrow(
@@ -77,7 +77,7 @@ eachEngine((engine) => {
       expect(applied).toHaveLength(2)
     })
 
-    test('as a plan tells what would be done and changes nothing', async () => {
+    test('as a plan lists what would be applied, and changes nothing', async () => {
       const db = await engine.open()
       const plan = await planMigrations(db, { migrations: [THINGS], program: '1.0.0' })
       expect(plan).toEqual({ applied: ['0001-things'], total: 1 })
@@ -91,7 +91,7 @@ eachEngine((engine) => {
       table('0002-newer', oldestProgram ? { oldestProgram } : {}),
     ]
 
-    test('is refused by a program that is too old, with what to do, and unchanged', async () => {
+    test('is refused by a program that is too old, with a remedy and without changes', async () => {
       const db = await engine.open()
       await migrate(db, { migrations: newer('2.0.0'), program: '2.0.0' })
       const before = await tablesOf(db)
@@ -103,7 +103,7 @@ eachEngine((engine) => {
       expect(await tablesOf(db)).toEqual(before)
     })
 
-    test('is fine for an older program when the migration only added, or allows it', async () => {
+    test('is accepted by an older program if the migration is additive or allows it', async () => {
       for (const oldest of [undefined, '1.2.0']) {
         const db = await engine.open()
         await migrate(db, { migrations: newer(oldest), program: '2.0.0' })
@@ -123,7 +123,7 @@ eachEngine((engine) => {
       )
     })
 
-    test('stays refused when a later migration would allow more', async () => {
+    test('stays refused if a later migration would allow more', async () => {
       const db = await engine.open()
       const migrations = [...newer('2.0.0'), table('0003-later', { oldestProgram: '1.0.0' })]
       await migrate(db, { migrations, program: '2.0.0' })

@@ -3,7 +3,7 @@ import { StartFailure } from '../start-failure.ts'
 import type { Database, Reader, Transaction } from './database.ts'
 import { tableNames } from './table-names.ts'
 
-/** Names of column types, where the engines differ. */
+/** Column types that differ between the engines. */
 export interface ColumnTypes {
   readonly bytes: 'blob' | 'bytea'
 }
@@ -12,7 +12,7 @@ export interface Migration {
   /** `0001-foundation`: sorts in the order of application. */
   readonly name: string
   /**
-   * The oldest program that can use the store afterwards. Left out by additive migrations, so that an old and a new
+   * Oldest version of Jeton that can use the store afterwards. Omitted by additive migrations, so that an old and a new
    * version can run side by side during an upgrade.
    */
   readonly oldestProgram?: string
@@ -29,7 +29,7 @@ export interface MigrationReport {
   readonly total: number
 }
 
-/** Any number, as long as every process takes the same. */
+/** Any number, as long as every process uses the same. */
 const ADVISORY_LOCK = 7_353_866
 
 const asNumber = (version: string): number => {
@@ -40,7 +40,7 @@ const asNumber = (version: string): number => {
 async function prepare(tx: Transaction, engine: Database['engine']): Promise<void> {
   const db = tx.write<MigrationTables>()
   if (engine === 'postgres') {
-    // Not `create … if not exists` before the lock: two of those at once can collide in the catalogue.
+    // Not `create … if not exists` before the lock: two of them at once can collide in the catalog.
     await sql`set local statement_timeout = 0`.execute(db)
     await sql`set local lock_timeout = 0`.execute(db)
     await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(db)
@@ -91,7 +91,7 @@ async function apply(tx: Transaction, migration: Migration, types: ColumnTypes):
   if (migration.oldestProgram) await raiseOldestProgram(tx, migration.oldestProgram)
 }
 
-/** Never lowered: what an earlier migration took away, a later one does not give back. */
+/** Never lowered: a later migration cannot make the store compatible again. */
 async function raiseOldestProgram(tx: Transaction, oldest_program: string): Promise<void> {
   if (asNumber(oldest_program) <= asNumber(await oldestProgramOf(tx))) return
   await tx
@@ -107,7 +107,7 @@ interface MigrateOptions {
   readonly program: string
 }
 
-/** Brings the store up to date in a transaction that is open; the names of what was applied. */
+/** Brings the store up to date in an open transaction. Returns the names of the applied migrations. */
 export async function migrateIn(
   tx: Transaction,
   engine: Database['engine'],
@@ -122,15 +122,15 @@ export async function migrateIn(
 }
 
 /**
- * Brings the store up to date, in one transaction under one lock: of ten processes that start together one migrates
- * and nine find it done, and a failure changes nothing.
+ * Brings the store up to date in one transaction under one lock. If ten processes start together, one migrates and the
+ * others find nothing to do. A failure changes nothing.
  */
 export async function migrate(db: Database, options: MigrateOptions): Promise<MigrationReport> {
   const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { noTimeout: true })
   return { applied, total: options.migrations.length }
 }
 
-/** What `migrate` would apply. Only reads, so it also works on a store that cannot be written. */
+/** Lists what `migrate` would apply. Only reads, so it also works on a store that is read-only. */
 export async function planMigrations(
   reader: Reader,
   { migrations, program }: MigrateOptions,
@@ -151,9 +151,9 @@ async function appliedIn(reader: Reader): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** What the store was brought up to; undefined where it is no store of ours. */
+/** Lists the applied migrations; undefined if the database is not a Jeton store. */
 export const migrationsIn = async (reader: Reader): Promise<string[] | undefined> =>
   (await tableNames(reader)).has('jeton_migrations') ? appliedIn(reader) : undefined
 
-/** The tables that this file keeps. */
+/** Tables that this file maintains. */
 export const MIGRATION_TABLES: readonly (keyof MigrationTables)[] = ['jeton_migrations', 'jeton_store']

@@ -4,7 +4,7 @@ interface Waiting {
   take(): void
 }
 
-/** First come, first served. SQLite has one writer: transactions wait here for their turn, but not for ever. */
+/** FIFO lock with a timeout: SQLite has one writer, so transactions wait here. */
 export class Mutex {
   #held = false
   #sharing = 0
@@ -21,7 +21,7 @@ export class Mutex {
     else this.#held = false
   }
 
-  /** Takes a turn that others who share theirs may join; nobody does while somebody waits, or that one might for ever. */
+  /** Takes a shared turn that others can join. Nobody can join while another caller waits, which prevents starvation. */
   async share(withinMs: number): Promise<void> {
     const mayJoin = this.#sharing > 0 && this.#waiting.length === 0
     if (this.#held && !mayJoin) await this.#turn(withinMs)

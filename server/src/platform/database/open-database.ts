@@ -13,17 +13,17 @@ interface Where {
 
 interface Deps {
   readonly clock: Clock
-  /** Reaches the other processes of this service; PostgreSQL does not require it. */
+  /** Reaches the other processes of this service; not required with PostgreSQL. */
   readonly notifications?: NotificationRelay | undefined
 }
 
 const TRIES = 5
 const PAUSE_MS = 2_000
 
-/** Opens the store that the settings name. Fails with one line that says why. */
+/** Opens the configured store. Fails with one line that gives the reason. */
 export async function openDatabase(deps: Deps, where: Where): Promise<Database> {
   if (where.url === undefined) return openSqlite(deps, where)
-  // Loaded on demand: a service on SQLite saves the memory of the driver.
+  // Loaded on demand, to save the memory of the driver on SQLite.
   const { openPostgres } = await import('./postgres/open.ts')
   const db = await openPostgres(where.url, where.pool)
   try {
@@ -35,7 +35,7 @@ export async function openDatabase(deps: Deps, where: Where): Promise<Database> 
   return db
 }
 
-/** Retries: after a power cut the database may start at the same time as we do. */
+/** Retries, because after a power cut the database may start at the same time as Jeton. */
 async function waitUntilReachable(clock: Clock, db: Database): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -55,7 +55,7 @@ const REASONS: Record<string, string> = {
   '3D000': 'there is no such database',
 }
 
-/** Undefined where waiting may help. After the start the same errors are an outage like any other. */
+/** Returns undefined if waiting may help. After the start the same errors count as an outage. */
 const reasonOf = (error: unknown): string | undefined =>
   REASONS[String(((error as Error).cause as { code?: unknown } | undefined)?.code)]
 

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import { countUpTo } from './count.ts'
 import type { Reader, Transaction } from './database.ts'
 
-/** The columns that these queries use; tables have more. */
+/** Columns that these queries use. Tables have more. */
 interface ProjectOwned {
   project_id: string
   id: string
@@ -18,7 +18,7 @@ interface Page {
   readonly offset: number
 }
 
-/** A page of a list, newest first, and how many rows the list has. One extra row says that there is another page. */
+/** Returns a page of a list, newest first, and the number of rows. One extra row indicates another page. */
 export async function pageOf<DB, Table extends keyof DB>(
   reader: Reader,
   query: SelectQueryBuilder<DB, Table, object>,
@@ -35,7 +35,7 @@ export async function pageOf<DB, Table extends keyof DB>(
   return { rows: rows as DB[Table][], total }
 }
 
-/** The queries that tables share whose rows belong to a project and have an id. */
+/** Common queries of tables whose rows belong to a project and have an id. */
 export function projectTable<Row extends ProjectOwned>(table: string) {
   const name = table as 'rows'
   const inProject = (reader: Reader, projectId: string) =>
@@ -47,7 +47,7 @@ export function projectTable<Row extends ProjectOwned>(table: string) {
     find: (reader: Reader, projectId: string, id: string) =>
       byId(reader, projectId, id).executeTakeFirst() as Promise<Row | undefined>,
 
-    /** By our id, else by another unique column. */
+    /** Finds a row by its id, then by another unique column. */
     async findByIdOr(
       column: keyof Row,
       reader: Reader,
@@ -64,7 +64,7 @@ export function projectTable<Row extends ProjectOwned>(table: string) {
     lock: (tx: Transaction, projectId: string, id: string) =>
       tx.lock(byId(tx, projectId, id)).executeTakeFirst() as Promise<Row | undefined>,
 
-    /** Newest first, with the given values in these columns. */
+    /** Lists rows, newest first, filtered by equality. */
     async list(reader: Reader, projectId: string, page: Page, filter: Partial<Row> = {}) {
       let query = inProject(reader, projectId)
       for (const [column, value] of Object.entries(filter))
@@ -72,7 +72,7 @@ export function projectTable<Row extends ProjectOwned>(table: string) {
       return (await pageOf(reader, query, page)) as { rows: Row[]; total: number }
     },
 
-    /** False where a unique column is taken. */
+    /** Returns false if a unique value is taken. */
     async insert(tx: Transaction, row: Row): Promise<boolean> {
       const { numInsertedOrUpdatedRows } = await tx
         .write<Tables>()

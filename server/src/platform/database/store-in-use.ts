@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Database } from './database.ts'
 
-/** Whether another process has a connection to this PostgreSQL database. Open it with a pool of one: our own others count. */
+/** True if another process is connected to this PostgreSQL database. Open it with a pool of one, because our own count too. */
 export async function isPostgresInUse(db: Database): Promise<boolean> {
   if (db.engine !== 'postgres') return false
   const rows = await db.withConnection((connection) =>
@@ -14,8 +14,8 @@ export async function isPostgresInUse(db: Database): Promise<boolean> {
 }
 
 /**
- * Whether another process has this SQLite file open. Call it before opening the database: only a single connection can
- * leave the write-ahead log, and opening the database turns the log on again.
+ * True if another process has this SQLite file open. Call it before opening the database: only a single connection can turn
+ * the write-ahead log off, and opening the database turns it on again.
  */
 export function isSqliteInUse(folder: string): boolean {
   const file = join(folder, 'jeton.db')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader } from './database.ts'
 
-/** Names of the tables in our schema; other programs may use other schemas of the same PostgreSQL database. */
+/** Names of the tables in our schema. Other programs may use other schemas of the same PostgreSQL database. */
 export async function tableNames(reader: Reader): Promise<Set<string>> {
   const kysely = reader.read<never>()
   const tables = await kysely.introspection.getTables()

@@ -14,8 +14,8 @@ interface LastStatements {
 }
 
 /**
- * The connection of an open transaction. Statements are sent at once, without waiting for earlier answers; the engine runs
- * them in order. The first one that fails loses the transaction: later ones fail with the same error.
+ * The connection of an open transaction. Statements are sent without waiting for earlier results, and the engine runs them
+ * in order. The first failure aborts the transaction: later statements fail with the same error.
  */
 class TransactionConnection implements ConnectionProvider, DatabaseConnection, LastStatements {
   readonly #connection: DatabaseConnection
@@ -33,15 +33,15 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#isOver) throw new Error('The transaction is over.')
-    // A driver would refuse the statement without sending it, and a commit behind it would succeed.
+    if (this.#isOver) throw new Error('The transaction has ended.')
+    // A driver would refuse the statement without sending it, and the commit behind it would succeed.
     if (query.parameters.includes(undefined))
       this.#firstError ??= new Error(`A parameter is undefined: ${query.sql}`)
     if (this.#firstError) throw this.#firstError
     return this.track(this.#connection.executeQuery<Row>(query))
   }
 
-  /** Several answers may arrive together, and then a later error may reach the caller before the one that caused it. */
+  /** If several results arrive together, a later error may reach the caller before its cause. */
   async track<T>(answer: Promise<T>): Promise<T> {
     this.#unanswered.add(answer)
     try {
@@ -55,14 +55,14 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
   }
 
   sendWithCommit(answers: Promise<unknown>): void {
-    // An error before the first statement is kept here, in time for `finish`.
+    // Keeps an error from before the first statement for `finish`.
     answers.catch((error) => {
       this.#firstError ??= error
     })
     this.#sentWithCommit.push(answers)
   }
 
-  /** Takes no more statements and commits. Throws if a statement has failed, even if its error was caught. */
+  /** Accepts no more statements and commits. Throws if a statement has failed, even if its error was caught. */
   async finish(commit: () => Promise<void>): Promise<void> {
     if (this.#sentWithCommit.length === 0) await this.#settle()
     this.#isOver = true
@@ -76,27 +76,27 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
     await this.#settle()
   }
 
-  /** Waits for every answer, or for the first error. */
+  /** Waits for all results, or for the first error. */
   async #settle(): Promise<void> {
     while (this.#unanswered.size > 0 && !this.#firstError)
       await Promise.all(this.#unanswered).catch(() => undefined)
     if (this.#firstError) throw this.#firstError
   }
 
-  /** Takes no more statements: behind the rollback they would run on their own. */
+  /** Accepts no more statements, because after the rollback they would run on their own. */
   abandon(): void {
     this.#isOver = true
   }
 
-  // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that
+  // biome-ignore lint/correctness/useYield: streaming is not supported
   async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Streaming is not offered, since SQLite cannot; page instead.')
+    throw new Error('Streaming is not supported, because SQLite cannot stream. Use pages instead.')
   }
 }
 
 /**
- * Kysely whose transactions can have several statements on their way. Kysely's own `transaction()` sends a statement only
- * after the answer to the one before, one round trip each.
+ * Kysely with pipelined transactions: several statements can be in flight. Kysely's own `transaction()` sends a statement
+ * only after the result of the previous one, one round trip each.
  */
 export class PipelinedKysely {
   readonly kysely: Kysely<never>
@@ -115,7 +115,7 @@ export class PipelinedKysely {
     this.kysely = new Kysely({ dialect: this.#dialect })
   }
 
-  /** `begin` travels with the first statement; `commit` is sent once every answer is known, or with the last statements. */
+  /** `begin` is sent with the first statement, `commit` after all results or with the last statements. */
   transaction<T>(work: (kysely: Kysely<never>, statements: LastStatements) => Promise<T>): Promise<T> {
     return this.kysely.getExecutor().provideConnection(async (connection) => {
       const statements = new TransactionConnection(connection)
@@ -126,7 +126,7 @@ export class PipelinedKysely {
         return result
       } catch (error) {
         statements.abandon()
-        // Its own error must not hide the one that matters.
+        // An error of the rollback must not hide the original error.
         await this.#driver.rollbackTransaction(connection).catch(() => undefined)
         throw error
       }

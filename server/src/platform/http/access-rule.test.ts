@@ -31,12 +31,12 @@ describe('a route', () => {
     expect(rule(url, { access: 'scope' })).toEqual({ access: 'scope', scope })
   })
 
-  test('a route may name its scope, and must if its path names none', () => {
+  test('a route may declare its scope, and must if its path has none', () => {
     expect(rule('/v1/loyalties/:id', { access: 'scope', scope: 'rewards' })).toMatchObject({
       scope: 'rewards',
     })
     expect(rule('/elsewhere', { access: 'scope', scope: 'api' })).toMatchObject({ scope: 'api' })
-    expect(() => rule('/elsewhere', { access: 'scope' })).toThrow('needs a scope, and its path names none')
+    expect(() => rule('/elsewhere', { access: 'scope' })).toThrow('requires a scope, and its path has none')
   })
 
   test('a route of the API is accessible by scope and in no other way', () => {

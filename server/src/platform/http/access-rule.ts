@@ -13,6 +13,6 @@ export function accessRule({ method, url, config }: RouteOptions): NonNullable<R
     return config
   }
   const scope = config.scope ?? scopeOfPath(url)
-  if (scope === null) throw new Error(`${method} ${url} needs a scope, and its path names none.`)
+  if (scope === null) throw new Error(`${method} ${url} requires a scope, and its path has none.`)
   return { ...config, scope }
 }

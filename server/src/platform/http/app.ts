@@ -6,7 +6,7 @@ import type { Scope } from '../../contract/scopes.ts'
 import type { ClientAddress } from './client-address.ts'
 
 declare const plain: FastifyInstance
-/** Fastify with TypeBox: the schema of a route is its validation, its types and its documentation. */
+/** Fastify with TypeBox: the schema of a route provides validation, types and documentation. */
 export type App = ReturnType<typeof plain.withTypeProvider<TypeBoxTypeProvider>>
 
 /**
@@ -21,7 +21,7 @@ export type Guard<T = undefined> = (request: FastifyRequest, required: T) => voi
 
 export type Guards = { readonly operator: Guard; readonly scope: Guard<Scope> }
 
-/** Who makes a change, for the audit log. */
+/** Who made a change, for the audit log. */
 export interface Actor {
   readonly type: 'operator' | 'api_key' | 'system'
   readonly id: string
@@ -29,25 +29,25 @@ export interface Actor {
   readonly requestId: string | null
 }
 
-/** A request as it came: Node's own, or one that the fast path has parsed. */
+/** A raw request: Node's own, or one that the fast path has parsed. */
 export interface RawRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn, as they were sent. */
+  /** Alternating names and values, as sent. */
   readonly rawHeaders: readonly string[]
   readonly httpVersionMinor: number
-  /** Whether the whole request has arrived. */
+  /** True if the whole request has arrived. */
   readonly complete: boolean
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** The part of a request that a `FastHandler` may use; `body` is the form. Fastify's requests have it as well. */
+/** The part of a request that a `FastHandler` may use. `body` is the form. Fastify's requests have it too. */
 export type ApiRequest = Pick<FastifyRequest, 'headers' | 'caller' | 'body' | 'logNote'> & {
   readonly raw: RawRequest
 }
 
-/** A response with status 200 and ASCII text. Headers are names and values in turn. */
+/** A response with status 200 and ASCII text. Headers are alternating names and values. */
 export type ApiResponse = { readonly headers: readonly string[]; readonly text: string }
 
 /** Returns the response with status 200 or throws. Returns no promise if the response is ready. */
@@ -59,12 +59,12 @@ export type AccessLogEntry = { readonly status: number; readonly ms: number } & 
   'id' | 'method' | 'url' | 'caller' | 'logNote' | 'reason'
 >
 
-/** What applies to every request of a route, prepared when the route is registered. */
+/** Rules for every request of a route, prepared when the route is registered. */
 export interface RouteRule {
   readonly config: FastifyContextConfig
-  /** The headers of every response, names and values in turn. */
+  /** Headers of every response, as alternating names and values. */
   readonly headers: readonly string[]
-  /** Refuses requests that are wrong on any route. */
+  /** Refuses requests that are invalid on any route. */
   readonly check: (raw: RawRequest) => void
   readonly record: (entry: AccessLogEntry) => void
   /** The hook `onRequest`, with a callback instead of a promise: it runs for every request. */
@@ -78,31 +78,31 @@ declare module 'fastify' {
     oauth?: boolean
     /** With access `scope`: the required scope, if it is not the one of the path. */
     scope?: Scope
-    /** The body that it accepts; JSON by default. A route that accepts nothing responds before a body is read. */
+    /** Accepted body; JSON by default. A route that accepts nothing responds before a body is read. */
     bodyType?: 'form' | 'nothing'
     /** Part of the management listener, if there is one. */
     management?: boolean
     /** Errors repeat their body in the header `x-jeton-error`, and responses are never cached. */
     refusalInHeader?: boolean
-    /** Responses are never cached; with access `operator` or `scope` and for OAuth they never are. */
+    /** Responses are never cached. Always true with access `operator` or `scope` and for OAuth. */
     noStore?: boolean
-    /** The handler, for routes that the fast path serves as well. */
+    /** Handler of a route that the fast path serves too. */
     fast?: FastHandler
   }
   interface FastifyRequest {
     caller: ClientAddress
     bodyType: 'json' | 'form' | 'nothing'
-    /** The rule of its route, or of the path that stands in for one. */
+    /** Rule of its route, or of a path without a route. */
     rule: RouteRule | undefined
     startedAt: number
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
-    /** Set by the scope guard: the project of the caller, and its key as events name it. */
+    /** Set by the scope guard: project and key of the caller. */
     projectId: string
     apiKey: { readonly name: string; readonly app_id: string }
-    /** For the access log: the name of the key and the scope, say. Never a secret. */
+    /** For the access log, for example the name of the key and the scope. Never a secret. */
     logNote: string | undefined
-    /** Why the response is 503, for the log. */
+    /** Reason of a 503, for the log. */
     reason: string | undefined
   }
 }

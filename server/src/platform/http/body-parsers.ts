@@ -14,12 +14,12 @@ function decodeUtf8(body: Buffer): string {
   return body.toString()
 }
 
-/** Text without a match has no NUL, lone surrogate (the stores keep them differently) or name that JavaScript treats specially. */
+/** Text without a match has no NUL, no lone surrogate (which the engines store differently) and no `__proto__`. */
 const SUSPICIOUS = /\\u(00|d[89a-f])|__proto__/i
-/** Far deeper than any body of the API, and no deeper than common receivers of events parse. */
+/** Far deeper than any body of the API, and within the limits of common receivers of events. */
 const MAX_DEPTH = 64
 
-/** Counts brackets outside of strings. Before the parser and without recursion: a deep body would exhaust the stack. */
+/** Counts brackets outside of strings before parsing and without recursion: a deep body would exhaust the stack. */
 function refuseDeep(text: string): void {
   let [depth, isString] = [0, false]
   for (let i = 0; i < text.length; i++) {
@@ -37,8 +37,8 @@ function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed())
       throw invalidPayload(
-        'The body has a null character or half of a surrogate pair in a text.',
-        'Remove it.',
+        'The body contains a null character or an unpaired surrogate.',
+        'Remove the character.',
       )
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
@@ -65,12 +65,12 @@ export function parseJson(body: Buffer): unknown {
   return value
 }
 
-/** Only the position: the message of the parser quotes the text, which may hold a secret. */
+/** Returns only the position, because the parser's message quotes the text, which may contain a secret. */
 function syntaxErrorPosition(error: Error): string {
-  if (error.message.startsWith('Unexpected end')) return 'it ends too early'
-  // A message that quotes the text has no position, and the quote may look like one.
+  if (error.message.startsWith('Unexpected end')) return 'unexpected end'
+  // A message that quotes the text has no position, but the quote may look like one.
   const position = /^[^"]*in JSON at position (\d+)/.exec(error.message)?.[1]
-  return position ? `it breaks at character ${position}` : 'it has a character where none may be'
+  return position ? `unexpected character at position ${position}` : 'unexpected character'
 }
 
 /** A form of the OAuth endpoints: every field once, strictly percent-encoded. */
@@ -81,7 +81,7 @@ function decodeField(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw invalidPayload('The form is not valid: bad percent-encoding.', `Encode it as ${FORM}, in UTF-8.`)
+    throw invalidPayload('The form is not valid: bad percent-encoding.', `Encode it as ${FORM} in UTF-8.`)
   }
 }
 
@@ -95,7 +95,7 @@ export function parseForm(body: Buffer): Form {
     const name = decodeField(equals < 0 ? pair : pair.slice(0, equals))
     const value = equals < 0 ? '' : decodeField(pair.slice(equals + 1))
     if (value.includes('\0') || name.includes('\0'))
-      throw invalidPayload('The form has a null character.', 'Remove it.')
+      throw invalidPayload('The form contains a null character.', 'Remove it.')
     if (form.has(name))
       throw sentTwice(
         `${JSON.stringify(name.slice(0, 40))} was sent more than once.`,
@@ -134,7 +134,7 @@ const MISSING_BODY = {
   details: 'Send JSON; the API reference at /docs shows every field.',
 }
 
-/** Treats a missing body as an empty one if nothing is required, or if the validator can name the missing field. */
+/** Treats a missing body as an empty one if nothing is required, or if validation can name the missing field. */
 export function requireBody(schema: object): Hook {
   const mayBeEmpty = IsOptional(schema) || 'required' in schema
   return (request, _, done) => {

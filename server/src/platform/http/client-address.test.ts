@@ -8,11 +8,11 @@ const address = fc.oneof(fc.ipV4(), fc.ipV6())
 const stranger = address.filter((one) => !isTrusted(normalizeIp(one)!))
 const proxy = fc.tuple(fc.nat(255), fc.nat(255)).map(([a, b]) => `10.0.${a}.${b}`)
 const garbage = fc.string().filter((text) => !text.includes(',') && normalizeIp(text.trim()) === null)
-/** Whatever a caller may write: addresses, nonsense, proxies, in any number. */
+/** Any header that a client may send: addresses, garbage and proxies, in any number. */
 const header = fc.array(fc.oneof(address, proxy, garbage)).map((entries) => entries.join(', '))
 
-describe("the caller's address", () => {
-  test('the client address is the peer of the socket if that is no trusted proxy, whatever X-Forwarded-For says', () => {
+describe('the client address', () => {
+  test('the client address is the peer of the socket if that is not a trusted proxy, regardless of X-Forwarded-For', () => {
     fc.assert(
       fc.property(stranger, fc.option(header), (socket, forwarded) => {
         expect(clientAddress(socket, forwarded ?? undefined, isTrusted).plain).toBe(normalizeIp(socket))
@@ -20,7 +20,7 @@ describe("the caller's address", () => {
     )
   })
 
-  test('the client address is the right-most entry that is no trusted proxy, whatever is to the left of it', () => {
+  test('the client address is the right-most entry that is not a trusted proxy, regardless of the entries before it', () => {
     fc.assert(
       fc.property(proxy, header, stranger, fc.array(proxy), (socket, spoofed, caller, chain) => {
         const forwarded = [spoofed, caller, ...chain].join(', ')
@@ -29,7 +29,7 @@ describe("the caller's address", () => {
     )
   })
 
-  test('the client address is unknown if the entry that counts is no address, even if there are addresses to the left of it', () => {
+  test('the client address is unknown if that entry is not an address, even if there are addresses before it', () => {
     fc.assert(
       fc.property(proxy, header, garbage, fc.array(proxy), (socket, spoofed, junk, chain) => {
         const forwarded = [spoofed, junk, ...chain].join(',')

@@ -2,11 +2,11 @@ import { normalizeIp } from '../addresses.ts'
 import { ownText } from '../own-text.ts'
 
 export interface ClientAddress {
-  /** The address that allowlists and the throttle use. Null is unknown: no allowlist with an entry admits it. */
+  /** Address for allowlists and the throttle. Null means unknown, which no allowlist with entries accepts. */
   readonly plain: string | null
   /** The peer of the socket. */
   readonly socket: string
-  /** `X-Forwarded-For` as it came, for the refusal record only. */
+  /** `X-Forwarded-For` as received, for the refusal record only. */
   readonly forwarded: string | null
 }
 
@@ -14,8 +14,8 @@ type IsTrusted = (ip: string) => boolean
 
 /**
  * Returns the peer of the socket unless that is a trusted proxy. Then it is the right-most entry of `X-Forwarded-For` that
- * is no trusted proxy: the client may have written everything to the left of it. If every entry is a trusted proxy, the
- * request began at the left-most one.
+ * is not a trusted proxy: the client may have forged everything before it. If every entry is a trusted proxy, the request
+ * started at the left-most one.
  */
 function resolve(socket: string | null, forwarded: string | null, isTrusted: IsTrusted): string | null {
   if (socket === null || forwarded === null || !isTrusted(socket)) return socket

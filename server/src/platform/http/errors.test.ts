@@ -4,7 +4,7 @@ import { type ErrorContext, problemOf } from './errors.ts'
 const reset = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 const requestThatIs = (complete: boolean) => ({ raw: { complete } }) as never as ErrorContext
 
-test('a client that hangs up within its body is no bug, so that nobody can fill the log with them', () => {
+test('a client that disconnects within its body is not logged as a bug', () => {
   expect(problemOf(reset(), requestThatIs(false), {})).toMatchObject({ key: 'invalid_payload', status: 400 })
 })
 

@@ -31,24 +31,24 @@ export const pathNotFound = (message: string): Problem =>
 
 export const wrongMediaType = (oauth: boolean): Problem =>
   new Problem('unsupported_media_type', {
-    message: oauth ? 'The OAuth endpoints take a form.' : 'This endpoint takes JSON.',
+    message: oauth ? 'The OAuth endpoints require a form.' : 'This endpoint requires JSON.',
     details: oauth
       ? `Content-Type: ${FORM}, body grant_type=client_credentials&scope=…`
       : 'Content-Type: application/json',
   })
 
-export function unavailable(message = 'Jeton cannot confirm the state of keys and does not guess.'): Problem {
-  const [details, headers] = ['Try again in 5 s.', { 'retry-after': '5' }]
+export function unavailable(message = 'Jeton cannot confirm the state of keys.'): Problem {
+  const [details, headers] = ['Retry in 5 s.', { 'retry-after': '5' }]
   return new Problem('temporarily_unavailable', { message, details, headers })
 }
 
 export const bug = (): Problem =>
   new Problem('internal_error', {
-    message: 'Something went wrong inside Jeton.',
+    message: 'Internal error.',
     details: 'The log has the cause under this request id. Please report it.',
   })
 
-/** Fastify's own errors in our words. */
+/** Translates Fastify's own errors. */
 function fromFastify(code: string, { raw }: ErrorContext, oauth: boolean): Problem | undefined {
   switch (code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -59,23 +59,25 @@ function fromFastify(code: string, { raw }: ErrorContext, oauth: boolean): Probl
       return new Problem('payload_too_large', { message, details: 'Send less.' })
     }
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalidPayload('Content-Length does not fit the body.', 'Send as many bytes as it says.')
+      return invalidPayload('Content-Length does not match the body.', 'Send exactly that many bytes.')
     case 'ECONNRESET':
-      // A client that hangs up within its body is no bug of ours, and must not be able to fill the log with them.
-      return raw.complete ? undefined : invalidPayload('The request broke off.', 'Send all of it.')
+      // A client that disconnects within its body is not a bug, and must not be able to fill the log.
+      return raw.complete
+        ? undefined
+        : invalidPayload('The request is incomplete.', 'Send the whole request.')
     case 'FST_ERR_BAD_URL':
       return invalidPayload('The path has bad percent-encoding.', 'Encode it as UTF-8.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return pathNotFound('There is nothing here: a part of the path is longer than any id.')
+      return pathNotFound('Not found: a part of the path is longer than any id.')
     default:
       return undefined
   }
 }
 
-/** The Problem for anything that was thrown; undefined is a bug of ours. */
+/** Returns the Problem of anything that was thrown; undefined means a bug in Jeton. */
 export function problemOf(error: unknown, request: ErrorContext, format: ErrorFormat): Problem | undefined {
   if (error instanceof Problem) return error
-  if (error instanceof StoreNotWritable) return unavailable(`Jeton cannot store anything: ${error.why}.`)
+  if (error instanceof StoreNotWritable) return unavailable(`Jeton cannot write to its store: ${error.why}.`)
   if (error instanceof StoreUnavailable) return unavailable()
   const { validation, validationContext = 'body', code } = error as FastifyError
   if (validation?.[0]) return explainValidation(validation as never, validationContext)
@@ -86,7 +88,7 @@ export function errorBody(
   { status, key, oauth: error, message: text, details, resource }: Problem,
   about: { requestId: string; oauth: boolean; publicUrl: string },
 ) {
-  // Messages quote the request, which may have a credential in the wrong place.
+  // Messages quote the request, which may contain a credential in the wrong field.
   const message = withoutCredentials(text)
   return {
     code: status,
@@ -105,7 +107,7 @@ const asciiOnly = (text: string): string => text.replace(/["\\]/g, "'").replace(
 
 /**
  * RFC 6750 §3. On OAuth endpoints only if the request used `Authorization`: strict clients would otherwise hide the JSON
- * error behind the challenge. Elsewhere always, with `error=` only if a token was sent.
+ * error behind the challenge. On other endpoints always, with `error=` only if a token was sent.
  */
 function challenge(problem: Problem, sent: string, oauth: boolean): string | undefined {
   const isBearer = /^bearer /i.test(sent)

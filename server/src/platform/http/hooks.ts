@@ -12,7 +12,7 @@ export interface HookDeps {
   readonly log: Log
   readonly metrics: Metrics
   readonly requestLogLevel: 'info' | 'debug'
-  /** Addresses that may reach the management routes; empty is everyone. */
+  /** Addresses that may reach the management routes. Empty means all. */
   readonly managementAllow: readonly string[]
   readonly guards: Guards
 }
@@ -33,20 +33,20 @@ function headersFor({ access, oauth, refusalInHeader, noStore }: Config): readon
   return ['x-content-type-options', 'nosniff', ...caching]
 }
 
-/** HTTP/1.1 requires a host (RFC 9112 §3.2). Node's own answer would have no body. */
+/** HTTP/1.1 requires a host (RFC 9112 §3.2). Node's own response would have no body. */
 function refuseWithoutHost({ headers, httpVersionMinor }: RawRequest): void {
   if (headers.host === undefined && httpVersionMinor > 0)
-    throw invalidPayload('The Host header is missing.', 'Send Host, as HTTP/1.1 demands.')
+    throw invalidPayload('The Host header is missing.', 'HTTP/1.1 requires it.')
 }
 
-/** Node keeps the first of these and drops the others silently; a proxy in front may have used another one. */
+/** Node silently keeps the first of these headers. A proxy in front may have used another one. */
 const SENT_ONCE = ['authorization', 'content-type']
 
 function refuseRepeated({ rawHeaders }: RawRequest): void {
   let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const sent = rawHeaders[i]!
-    // The length first: this runs for every request.
+    // Compares the length first, because this runs for every request.
     if (sent.length !== 12 && sent.length !== 13) continue
     const bit = 1 << (SENT_ONCE.indexOf(sent.toLowerCase()) + 1)
     if (bit > 1 && (seen & bit) !== 0)
@@ -55,7 +55,7 @@ function refuseRepeated({ rawHeaders }: RawRequest): void {
   }
 }
 
-/** The query parser takes an invalid escape for text; a filter would then silently find nothing. */
+/** The query parser treats an invalid escape as text. A filter would then silently find nothing. */
 function refuseBadEscapes(url: string): void {
   const query = url.indexOf('?')
   if (query < 0 || !url.includes('%', query)) return
@@ -71,7 +71,7 @@ function send(reply: FastifyReply, { headers, text }: ApiResponse): void {
   reply.send(text)
 }
 
-/** A `FastHandler` as a handler of Fastify. A response that is ready is sent without a promise. */
+/** Adapts a `FastHandler` to Fastify. A response that is ready is sent without a promise. */
 export const fastifyHandler = (handle: FastHandler) => (request: FastifyRequest, reply: FastifyReply) => {
   const response = handle(request)
   if (response instanceof Promise) return response.then((late) => send(reply, late))
@@ -81,19 +81,19 @@ export const fastifyHandler = (handle: FastHandler) => (request: FastifyRequest,
 export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => ClientAddress) {
   const isManager = addressMatcher(deps.managementAllow)
   const name = 'jeton_http_request_duration_seconds'
-  const durations = deps.metrics.histogram(name, 'Answers by method, route and status.')
+  const durations = deps.metrics.histogram(name, 'Duration of HTTP requests by method, route and status.')
 
   function refuseUnlisted({ caller: { plain } }: FastifyRequest): void {
     if (plain !== null && isManager(plain)) return
     throw new Problem('ip_not_allowed', {
-      message: `The management API may not be reached from ${plain ?? 'an unknown address'}.`,
+      message: `The management API is not allowed from ${plain ?? 'an unknown address'}.`,
       details:
-        'If that is your proxy and not you, JETON_TRUSTED_PROXIES must name it; JETON_MANAGEMENT_ALLOW says who may.',
+        'If this is the address of your proxy, add it to JETON_TRUSTED_PROXIES. Otherwise add it to JETON_MANAGEMENT_ALLOW.',
       refusal: { step: 'management_address' },
     })
   }
 
-  /** What happens before the body is read, if the request is no bad one: authentication, or the whole response. */
+  /** Runs before the body is read, after the request was checked: authenticates, or sends the whole response. */
   function actionFor({ access, scope, bodyType, fast }: Config) {
     if (bodyType === 'nothing' && fast) return fastifyHandler(fast)
     if (access === 'operator') return (request: FastifyRequest) => deps.guards.operator(request, undefined)
@@ -123,7 +123,7 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
     }
   }
 
-  /** Counts and logs every response of a route. The log gets only the fields that are named here. */
+  /** Counts and logs every response of a route. The log contains only the fields listed here. */
   function recorderFor(route: string, methods: string | readonly string[]): RouteRule['record'] {
     const method = typeof methods === 'string' ? methods : 'any'
     const byStatus = new Map<number, Histogram>()
@@ -149,7 +149,7 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
       const rule = { config, headers: headersFor(config), check, record: recorderFor(url, method) }
       return Object.assign(rule, { begin: beginFor(rule) })
     },
-    /** Counts and logs a response when it is sent: with the hook `onResponse`, Fastify would add listeners to each one. */
+    /** Counts and logs a response when it is sent. With the hook `onResponse`, Fastify would add listeners to each one. */
     end(request: FastifyRequest, { statusCode: status }: FastifyReply): void {
       const { id, method, url, caller, logNote, reason, startedAt } = request
       const ms = performance.now() - startedAt

@@ -1,4 +1,4 @@
-/** HTTP: one error format, one client address, access rules by route. It receives the guards and knows no feature. */
+/** HTTP: error format, client address and access rules of routes. Guards are passed in; it does not depend on features. */
 export type * from './app.ts'
 export type { Form } from './body-parsers.ts'
 export type { ClientAddress } from './client-address.ts'

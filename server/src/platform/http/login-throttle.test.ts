@@ -21,7 +21,7 @@ const same = (count: number, id = 'id') => new Array<string>(count).fill(id)
 const distinct = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `id-${from + i}`)
 
 describe('wrong credentials', () => {
-  test('20 wrong attempts a minute with one id get the usual error, and the 21st gets 429 with the time to wait', () => {
+  test('20 wrong attempts per minute with one id get the usual error, and the 21st gets 429 with the time to wait', () => {
     const { countWrong, attempts } = throttle()
     expect(countWrong('192.0.2.1', same(20))).toBe(20)
     const refused = attempts.recordFailure('192.0.2.1', 'id', wrong)
@@ -33,7 +33,7 @@ describe('wrong credentials', () => {
     expect(refused.refusal).toEqual({ step: 'secret_wrong' })
   })
 
-  test('200 wrong attempts a minute from one address get the usual error, whatever ids it makes up', () => {
+  test('200 wrong attempts per minute from one address get the usual error, for any ids', () => {
     const { countWrong } = throttle()
     expect(countWrong('192.0.2.1', distinct(300))).toBe(200)
   })
@@ -83,8 +83,8 @@ describe('wrong credentials', () => {
   })
 })
 
-describe('an IPv6 caller', () => {
-  test('an IPv6 client is counted by its /64, however it is written', () => {
+describe('an IPv6 client', () => {
+  test('an IPv6 client is counted by its /64, in any spelling', () => {
     const part = fc.nat(0xffff).map((n) => n.toString(16))
     const parts = (length: number) => fc.array(part, { minLength: length, maxLength: length })
     const text = (all: string[]) => normalizeIp(all.join(':'))!

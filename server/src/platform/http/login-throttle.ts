@@ -5,14 +5,14 @@ import { ownText } from '../own-text.ts'
 
 /** Per address and credential id: enough for a person who mistypes or a misconfigured client, too few to guess. */
 const MAX_PER_CREDENTIAL = 20
-/** Per address, whatever the credential ids: an attacker could make up a new id each time. */
+/** Per address, across credential ids: an attacker could invent a new id each time. */
 const MAX_PER_ADDRESS = 200
 const WINDOW_MS = 60_000
-/** Bounds the memory. The oldest windows go first; they would have ended first. */
+/** Limits memory. The oldest windows are dropped first, because they would end first. */
 const MAX_WINDOWS = 20_000
 
 /**
- * Counts wrong credentials in fixed windows of a minute. Credentials are verified first and a right one is always
+ * Counts wrong credentials in fixed windows of a minute. Credentials are verified first, and a correct one is always
  * accepted: the throttle only decides which error a wrong one gets.
  */
 export class LoginThrottle {
@@ -27,7 +27,7 @@ export class LoginThrottle {
   recordFailure(ip: string | null, credentialId: string, wrong: Problem): Problem {
     const group = addressGroup(ip)
     const now = this.#clock.monotonic()
-    // The address first: above its limit, further ids take no memory, so that nobody can push out other entries.
+    // Counts the address first: above its limit further ids take no memory, so that nobody can push out other entries.
     const waitMs =
       this.#count(group, MAX_PER_ADDRESS, now) ||
       this.#count(`${group} ${ownText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
@@ -50,8 +50,8 @@ export class LoginThrottle {
 
 const tooMany = (seconds: number, refusal: Refusal | undefined): Problem =>
   new Problem('too_many_attempts', {
-    message: 'Too many wrong credentials came from this address.',
-    details: `Try again in ${seconds} s. A right credential is served even now.`,
+    message: 'Too many wrong credentials from this address.',
+    details: `Retry in ${seconds} s. A correct credential is still accepted.`,
     headers: { 'retry-after': String(seconds) },
     refusal,
   })

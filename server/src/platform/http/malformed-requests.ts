@@ -4,15 +4,18 @@ import { errorBody, invalidPayload } from './errors.ts'
 import { newRequestId } from './request-id.ts'
 
 const TOO_LARGE = { message: 'The headers are larger than 16 KB.', details: 'Send fewer or shorter headers.' }
-const TOO_LATE = { message: 'The request did not arrive in time.', details: 'Send it again, faster.' }
+const TOO_LATE = {
+  message: 'The request did not arrive in time.',
+  details: 'Retry. The request took too long to arrive.',
+}
 
 function problemOf(code: string | undefined): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers_too_large', TOO_LARGE)
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request_timeout', TOO_LATE)
-  return invalidPayload('This is not a valid HTTP request.', 'Check method, headers and line ends.')
+  return invalidPayload('This is not a valid HTTP request.', 'Check the method, headers and line endings.')
 }
 
-/** Answers a request that Node could not parse, straight on the socket, with the same body as every other error. */
+/** Answers a request that Node could not parse directly on the socket, with the same body as every other error. */
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, publicUrl: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const problem = problemOf(error.code)

@@ -8,28 +8,28 @@ const DEFAULT_LIMIT = 10
 /** `limit` and `page`, for lists that stay short in practice. */
 export const PageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, description: `Entries a page, ${DEFAULT_LIMIT} if not said.` }),
+    Type.Integer({ minimum: 1, maximum: 100, description: `Entries per page. Default: ${DEFAULT_LIMIT}.` }),
   ),
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Page, from 1.' })),
 }
 
-/** A point in time. `x-moment` tells the command line that it may also be `6h`. */
+/** A point in time. `x-moment` lets the command line accept durations such as `6h`. */
 export const moment = (description: string) => Type.String({ ...DAY_OR_TIME, 'x-moment': true, description })
 
 const CURSOR = /^(\d{1,15})\.([\w-]{1,80})$/
 
-/** For lists that grow without bound: a cursor stays valid while entries are added, and every page costs the same. */
+/** For lists that grow without limit: a cursor stays valid while entries are added, and every page costs the same. */
 export const CursorQuery = {
   ...PageQuery,
   cursor: Type.Optional(
     Type.String({
       pattern: CURSOR.source,
-      'x-says': 'is not one that a list gave out: send next_cursor of the page before, unchanged',
-      description: '`next_cursor` of the page before.',
+      'x-says': 'is invalid: send next_cursor of the previous page unchanged',
+      description: '`next_cursor` of the previous page.',
     }),
   ),
-  from: Type.Optional(moment('Earliest time, included.')),
-  to: Type.Optional(moment('Latest time, not included.')),
+  from: Type.Optional(moment('Earliest time (inclusive).')),
+  to: Type.Optional(moment('Latest time (exclusive).')),
 }
 
 type Query = { [name in keyof typeof CursorQuery]?: Static<(typeof CursorQuery)[name]> }
@@ -62,13 +62,10 @@ const encodeCursor = ({ at, id }: Position): string => `${at}.${id}`
 function decodeCursor(text: string): Position {
   const [, at, id] = CURSOR.exec(text) ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }
-  throw invalidPayload(
-    'cursor is not one that a list gave out.',
-    'Use next_cursor of the page before, unchanged.',
-  )
+  throw invalidPayload('cursor is invalid.', 'Send next_cursor of the previous page unchanged.')
 }
 
-/** The rows of a page. One row more than `limit` says that there is a next page. */
+/** Rows of a page. One row more than `limit` means that there is a next page. */
 export interface Rows<Row> {
   readonly rows: readonly Row[]
   readonly total: number
@@ -83,7 +80,7 @@ export const listOf = <Item extends TSchema>(item: Item) =>
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
   })
 
-/** `position` only for lists that take a cursor. */
+/** `position` is required for lists with a cursor. */
 export function listAnswer<Row, Item>(
   { rows, total }: Rows<Row>,
   page: Page,
@@ -101,7 +98,7 @@ export function listAnswer<Row, Item>(
   }
 }
 
-/** A list as Voucherify shows it: `data_ref` names the key of the array. */
+/** A list in Voucherify's format: `data_ref` names the key of the array. */
 export const namedListOf = (name: string, item: TSchema) =>
   Type.Unsafe<object>(
     Type.Object({

@@ -8,7 +8,7 @@ import { limitPipelining, MAX_REQUESTS_IN_FLIGHT, pipelineOf, takeConnectionList
 let server: Server
 /** Answers a request; replaced by tests that answer later. */
 let handle: (request: IncomingMessage, response: ServerResponse) => void
-/** Requests that were parsed and not answered, and the most that there were at a time. */
+/** Number of requests that were parsed and not answered, and its maximum. */
 let inFlight: number
 let most: number
 let broken: number
@@ -44,7 +44,7 @@ async function client() {
   return {
     socket,
     read: () => read,
-    /** The urls that were answered, in the order of the answers. */
+    /** URLs that were answered, in the order of the responses. */
     answered: () => [...read.matchAll(/\/(\d+) (\w*)\|/g)].map(([, url, body]) => `${url}${body}`),
   }
 }

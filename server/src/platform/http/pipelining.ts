@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Enough for clients that pipeline. Without a limit, one that never reads its responses fills the memory. */
+/** Enough for clients that pipeline. Without a limit, a client that never reads its responses could exhaust memory. */
 export const MAX_REQUESTS_IN_FLIGHT = 16
 
-/** Removes and returns Node's connection listener. Fails loudly if a new version of Node or Fastify added another one. */
+/** Removes and returns Node's connection listener. Throws if a new version of Node or Fastify added another one. */
 export function takeConnectionListener(server: Server): (socket: Socket) => void {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
   if (listeners.length !== 1)
@@ -15,7 +15,7 @@ export function takeConnectionListener(server: Server): (socket: Socket) => void
 
 const connections = new WeakMap<Socket, PipelinedConnection>()
 
-/** The state of a connection, once it is Node's. */
+/** State of a connection that Node handles. */
 export const pipelineOf = (socket: Socket): PipelinedConnection | undefined => connections.get(socket)
 
 /** Limits the requests in flight on every connection. The listener for requests must call `begin`. */
@@ -56,15 +56,16 @@ class PipelinedConnection {
     response.once('close', this.#end)
   }
 
-  /** The requests that are due an answer: not a malformed one of which only a part has arrived. */
+  /** Requests that must be answered, without a malformed one of which only a part has arrived. */
   get #due(): number {
     const { request, response } = this.#last ?? {}
     return this.#inFlight - (request?.complete === false && !response!.headersSent ? 1 : 0)
   }
 
   /**
-   * Stops reading after a malformed request. Returns whether to answer it: not if another answer is due, which the client
-   * would mistake it for, and not if it was answered before its body came. Then the connection is closed.
+   * Stops reading after a malformed request, and returns whether to answer it. It is not answered if another response is
+   * due, because the client would confuse the two, or if it was answered before its body arrived. Then the connection is
+   * closed.
    */
   fail(): boolean {
     this.#hasFailed = true
@@ -86,7 +87,7 @@ class PipelinedConnection {
     const socket = this.#socket
     for (let at = 0; at < chunk.length && !this.#hasFailed; ) {
       const isFull = this.#inFlight >= MAX_REQUESTS_IN_FLIGHT
-      // Node pauses it as well, while responses wait to be sent; then Node resumes it.
+      // Node pauses the socket too while responses wait to be sent. Then Node resumes it.
       if (isFull && !socket.isPaused()) {
         this.#isPaused = true
         socket.pause()
@@ -103,7 +104,7 @@ const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 
 /**
  * Returns the position after `max` empty lines, or the end of the chunk. A head ends with an empty line, so at most `max`
- * requests begin before it. An empty line in a body, or one that began in an earlier chunk, counts as well.
+ * requests start before it. An empty line in a body, or one that started in an earlier chunk, counts too.
  */
 function endOfHeads(chunk: Buffer, at: number, max: number): number {
   let found = 0

@@ -10,7 +10,7 @@ const oneLine = (maxLength: number) => ({
   'x-says': `must have at most ${maxLength} characters and no control characters`,
 })
 
-/** `type` or null in one schema, so that one sentence explains what is wrong. */
+/** `type` or null in one schema, so that validation errors stay one sentence. */
 export const nullable = <T>(type: 'string' | 'integer' | 'object', rules: object = {}) =>
   Type.Unsafe<T | null>({ type: [type, 'null'], ...rules })
 
@@ -29,17 +29,17 @@ export const NameField = Type.String({
 export const strict = <P extends Record<string, TSchema>>(properties: P, rules: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...rules })
 
-/** Ids in paths are only looked up: text that is no id is not found. */
+/** Ids in paths are only looked up. Text that is not an id is not found. */
 export const IdParam = Type.String(oneLine(300))
 
-/** A value that a list is filtered by. */
+/** A filter of a list. */
 export const filterField = (description: string) =>
   Type.Optional(Type.String({ ...oneLine(100), description }))
 
-/** The body of a response to a deletion. */
+/** Response body of a deletion. */
 export const Nothing = Type.Null({ description: 'Done; no body.' })
 
-// Fields of `/v1`, where unknown fields are ignored: clients of Voucherify send more than Jeton knows.
+// Fields of `/v1`, where unknown fields are ignored: clients of Voucherify send more than Jeton supports.
 
 /** Text without control characters, or null to clear it. */
 export const textField = (maxLength: number) => Type.Optional(nullable<string>('string', oneLine(maxLength)))
@@ -47,13 +47,14 @@ export const textField = (maxLength: number) => Type.Optional(nullable<string>('
 /** Text that may have several lines. */
 export const longTextField = (maxLength: number) => Type.Optional(nullable<string>('string', { maxLength }))
 
-/** A client's own id of an object. It is part of paths, so it is short and has neither outer blanks nor control characters. */
+/** The client's own id of an object. Part of paths, so it is short, without outer spaces and control characters. */
 export const sourceIdField = Type.Optional(
   nullable<string>('string', {
     minLength: 1,
     maxLength: 200,
     pattern: '^[^\\s\\u0000-\\u001f\\u007f]([^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f])?$',
-    'x-says': 'must be 1 to 200 characters, without control characters and without blanks at its ends',
+    'x-says':
+      'must be 1 to 200 characters, without control characters and without leading or trailing spaces',
   }),
 )
 
@@ -64,10 +65,10 @@ export const countField = (rules: { minimum?: number; description?: string } = {
 export type Metadata = Record<string, unknown>
 
 export const metadataField = Type.Optional(
-  nullable<Metadata>('object', { description: 'Anything of your own, up to 16 KB.' }),
+  nullable<Metadata>('object', { description: 'Your own data, up to 16 KB.' }),
 )
 
-/** Metadata is part of every event, so it must stay small. */
+/** Metadata is part of every event, so its size is limited. */
 const MAX_METADATA_BYTES = 16 * 1024
 
 /** Returns the text to store; refuses metadata that is too large. */
@@ -76,7 +77,7 @@ export function metadataText(metadata: Metadata | null | undefined): string {
   if (Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text
   throw invalidPayload(
     `metadata is larger than ${MAX_METADATA_BYTES / 1024} KB.`,
-    'Keep large things elsewhere and their address here. Nothing was changed.',
+    'Store large data elsewhere and its URL here. Nothing was changed.',
   )
 }
 
@@ -99,7 +100,7 @@ export function timeOf(text: string, name: string): number {
 /** A response that the schema documents and a view builds. */
 export const shownAs = (schema: TSchema) => Type.Unsafe<object>(schema)
 
-/** Returns those of `fields` that were sent: the columns to update. */
+/** Returns the fields that were sent: the columns to update. */
 export const given = <T extends object, K extends keyof T>(from: T, fields: readonly K[]) =>
   Object.fromEntries(
     fields.filter((field) => from[field] !== undefined).map((field) => [field, from[field]]),

@@ -23,8 +23,8 @@ import { createValidatorCompiler } from './validators.ts'
 const KEEP_ALIVE_MS = 72_000
 
 /**
- * How long a client may take: for the head of a request and on a new connection until its first byte, for the whole request,
- * and without any progress while a response is due. Node's default of checking every 30 s would add as much to each.
+ * Client timeouts: for the first byte on a new connection and for the head of a request, for the whole request, and without
+ * progress while a response is due. Node's default interval of 30 s between checks would add as much to each.
  */
 type Timeouts = Readonly<Record<'headersMs' | 'requestMs' | 'stalledMs' | 'checkEveryMs', number>>
 
@@ -37,7 +37,7 @@ export interface HttpDeps extends HookDeps {
   /** Called for every 401, 403 and 429; it must not block. */
   readonly onRefusal: (request: ErrorContext, problem: Problem) => void
   readonly publicUrl: () => string
-  /** The error for a path that cannot be decoded, if it is not the usual one. */
+  /** Error for a path that cannot be decoded, if it is not the usual one. */
   readonly badUrl?: (url: string) => Problem | undefined
   readonly timeouts?: Timeouts
 }
@@ -45,7 +45,7 @@ export interface HttpDeps extends HookDeps {
 export interface Http {
   readonly app: App
   readonly routes: readonly RouteOptions[]
-  /** Call it once all routes are registered: from then on every other path is 404 and every other method 405. */
+  /** Call it after all routes are registered. Every other path is then 404 and every other method 405. */
   finish(): void
   /** Drops no accepted request; see `stopGracefully`. */
   stop(): Promise<void>
@@ -58,7 +58,7 @@ function createNodeServer(timeouts: Timeouts, listener: RequestListener): Server
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
-    // A hook refuses a missing Host: Node's own answer has no body.
+    // A hook refuses a missing Host, because Node's own response has no body.
     requireHostHeader: false,
   })
   // RFC 9110 §10.1.1 lets a server ignore an unknown expectation; Node would respond 417 without a body.
@@ -127,7 +127,7 @@ export function createHttp(deps: HttpDeps): Http {
   }
 
   app.setValidatorCompiler(createValidatorCompiler())
-  // Views name every field of a response; a serializer for each would cost memory and time at the start.
+  // Views list every field of a response. A serializer for each would cost memory and start-up time.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answer)
   for (const name of ['caller', 'rule', 'startedAt', 'bodyType', 'logNote', 'reason'] as const)

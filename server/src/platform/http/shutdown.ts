@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { App } from './app.ts'
 
-/** For requests that are on their way on connections which were idle when the shutdown began. */
+/** For requests that are in transit on connections which were idle when the shutdown started. */
 const GRACE_MS = 300
-/** For clients that never finish their request. Less than the 10 s after which common supervisors kill a process. */
+/** For clients that never finish their request. Less than the 10 s after which process supervisors usually kill. */
 const SHUTDOWN_TIMEOUT_MS = 8_000
 const CLOSE_IDLE_EVERY_MS = 100
 /** If new requests arrive without end, some client is refused in any case. */
 const MAX_TURNS = 50
 
-/** Connections that are not Node's: those of the fast path. */
+/** Connections that Node does not handle: those of the fast path. */
 export interface OtherConnections {
   readonly requestCount: number
   closeIdle(): void
@@ -18,9 +18,9 @@ export interface OtherConnections {
 }
 
 /**
- * Accepts the connections that wait (Node accepts one per turn of the event loop) and reads the requests that have already
- * arrived on connections that only look idle. Closing these would lose a request that a proxy may not repeat. Returns
- * after a turn without a new one.
+ * Accepts the waiting connections (Node accepts one per turn of the event loop) and reads the requests that have already
+ * arrived on connections that seem idle. Closing these would lose a request that a proxy may not retry. Returns after a
+ * turn without a new request.
  */
 async function drainBacklog({ server }: App, others?: OtherConnections): Promise<void> {
   let [count, before] = [0, -1]
@@ -35,7 +35,7 @@ async function drainBacklog({ server }: App, others?: OtherConnections): Promise
 }
 
 /**
- * Drops no accepted request: for a moment everything is still served, with `Connection: close`; then the listener and idle
+ * Drops no accepted request: for a moment everything is still served, with `Connection: close`. Then the listener and idle
  * connections close, and requests in flight finish.
  */
 export async function stopGracefully(app: App, clock: Clock, others?: OtherConnections): Promise<void> {

@@ -39,14 +39,14 @@ async function serve(timeouts?: HttpDeps['timeouts']): Promise<{ http: Http; por
 }
 
 interface Held {
-  /** Sent at once, and answered. */
+  /** Sent immediately, and answered. */
   readonly first?: string
   readonly bytes: string
   /** Sent afterwards, a byte at a time. */
   readonly drip?: string
 }
 
-/** How long after its first byte, or after it was opened, the connection was closed, and the last response. */
+/** Returns how long the connection was open after its first byte, or after it was opened, and the last response. */
 async function heldFor(port: number, { first, bytes, drip = '' }: Held, everyMs: number) {
   let began = performance.now()
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -95,7 +95,7 @@ const BODIES: [string, Held][] = [
 
 describe('a client that takes too long gets 408 in time:', () => {
   const timeouts = { headersMs: 600, requestMs: 1_500, stalledMs: 60_000, checkEveryMs: 50 }
-  /** Twice the interval of the checks, and what a busy machine adds. */
+  /** Twice the check interval, plus the delay of a busy machine. */
   const LATE_MS = 800
   let http: Http
   let port: number

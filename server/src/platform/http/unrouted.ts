@@ -12,7 +12,7 @@ const MANAGEMENT = /^\/management(\/|$)/
 
 type Config = NonNullable<RouteOptions['config']>
 
-/** Matches what the router would take for `url`: a parameter is a segment of at most 300 characters. */
+/** Matches the same paths as the router: a parameter is a segment of at most 300 characters. */
 function pathPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part === '*') return '.*'
@@ -21,13 +21,13 @@ function pathPattern(url: string): RegExp {
   return new RegExp(`^${parts.join('/')}$`)
 }
 
-/** Paths of the API require their scope for every method; elsewhere it is no secret that a method is missing. */
+/** API paths require their scope for every method. For other paths it is no secret that a method is missing. */
 const configOfOthers = ({ access, scope, oauth, management }: Config = {}): Config =>
   access === 'scope'
     ? { access, ...(scope && { scope }) }
     : { access: 'public', oauth: oauth === true, management: management === true, noStore: true }
 
-/** As the router reads it: without the host that RFC 9112 §3.2.2 allows, and decoded if it can be. */
+/** The path as the router reads it: without the host that RFC 9112 §3.2.2 allows, and decoded if possible. */
 function routedPath({ url }: FastifyRequest): string {
   const path = pathOf(url).replace(/^https?:\/\/.*?\//, '/')
   try {
@@ -38,18 +38,18 @@ function routedPath({ url }: FastifyRequest): string {
 }
 
 const unknownPath = ({ method, url }: FastifyRequest): Problem =>
-  pathNotFound(`There is nothing at ${method} ${JSON.stringify(pathOf(url).slice(0, 120))}.`)
+  pathNotFound(`Not found: ${method} ${JSON.stringify(pathOf(url).slice(0, 120))}.`)
 
 const methodNotAllowed = ({ method }: FastifyRequest, allow: string): Problem =>
   new Problem('method_not_allowed', {
-    message: `${method} is not possible here.`,
+    message: `${method} is not allowed here.`,
     details: `Use ${allow.replace(', ', ' or ')}.`,
     headers: { allow },
   })
 
 /**
- * Answers requests that have no route: 405 if the path has one for another method, else 404. Below `/management` only
- * if the client's address may reach it, so that others learn nothing.
+ * Answers requests without a route: 405 if the path has one for another method, else 404. Below `/management` only if the
+ * client's address is allowed, so that others learn nothing.
  */
 export function createUnroutedAnswers({ ruleFor }: Hooks) {
   const unknown = ruleFor({ url: 'unknown', method: 'any', config: { noStore: true } })
@@ -60,7 +60,7 @@ export function createUnroutedAnswers({ ruleFor }: Hooks) {
   const ruleOfUnknown = (path: string): RouteRule =>
     hasManagement && MANAGEMENT.test(path) ? restricted : unknown
 
-  /** Paths without parameters come first, as in the router. */
+  /** Sorts paths without parameters first, like the router. */
   function learn(routes: readonly RouteOptions[]): void {
     const parameters = (url: string) => url.split(/[:*]/).length
     const byUrl = [...Map.groupBy(routes, ({ url }) => url)]
@@ -74,7 +74,7 @@ export function createUnroutedAnswers({ ruleFor }: Hooks) {
       }))
   }
 
-  /** In a hook and not in the handler: a body would be read before it, and its faults reported first. */
+  /** Runs as a hook, because a handler would read the body first and report its errors. */
   function refuse(request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void): void {
     const path = routedPath(request)
     const known = paths.find(({ pattern }) => pattern.test(path))
@@ -84,13 +84,13 @@ export function createUnroutedAnswers({ ruleFor }: Hooks) {
   }
 
   return {
-    /** Registers the route for everything that no other route matches. Call it once all routes are registered. */
+    /** Registers the route for everything that no other route matches. Call it after all routes are registered. */
     register(app: App, routes: readonly RouteOptions[]): void {
       learn(routes)
       const [schema, handler] = [{ hide: true } as never, () => undefined]
       app.route({ method: ALL_METHODS, url: CATCH_ALL, schema, handler, onRequest: refuse as never })
     },
-    /** For a path that cannot be decoded. `answer` is called without an error if the client may learn of that. */
+    /** For a path that cannot be decoded. Calls `answer` without an error if the client may learn that. */
     begin(request: FastifyRequest, reply: FastifyReply, answer: (error?: unknown) => void): void {
       try {
         ruleOfUnknown(routedPath(request)).begin(request, reply, answer)

@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const typeWord = (type: unknown): string => TYPES[String(type)] ?? String(type)
 const typeWords = (types: unknown): string => [types].flat().map(typeWord).join(' or ')
 
-/** A longer list would bury the message; the reference has it. */
+/** A longer list would hide the message. The reference contains it. */
 const MAX_CHOICES = 12
 
 function choiceWords(choices: readonly unknown[]): string {
@@ -47,30 +47,30 @@ function choiceWords(choices: readonly unknown[]): string {
   return choices.length === 1 ? `must be ${choices[0]}` : `must be one of: ${choices.join(', ')}`
 }
 
-/** Suggests the allowed value that the client may have misspelt. */
+/** Suggests a similar allowed value. */
 function guessFor({ keyword, params, data }: Finding): string {
   if (keyword !== 'enum' || typeof data !== 'string') return ''
   return didYouMean(data, (params.allowedValues as unknown[]).map(String))
 }
 
-/** What each keyword demands. */
+/** Texts for the schema keywords. */
 const RULES: Readonly<Record<string, (params: Finding['params'], schema: unknown) => string>> = {
   type: ({ type }) => `must be ${typeWords(type)}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => `must have at least ${limit} entries`,
   maxItems: ({ limit }) => `must have at most ${limit} entries`,
-  uniqueItems: () => 'must not name the same entry twice',
+  uniqueItems: () => 'must not contain duplicates',
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   enum: ({ allowedValues }) => choiceWords(allowedValues as unknown[]),
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   not: (_, schema) => `must not be ${(schema as { const?: unknown }).const}`,
-  minProperties: () => 'must name at least one field',
+  minProperties: () => 'must contain at least one field',
 }
 
 function ruleWords({ keyword, params, parentSchema, schema, message = 'is not valid' }: Finding): string {
-  // A schema may explain its rule in words: a pattern tells people nothing.
+  // A schema may provide its own text, because a pattern means nothing to most people.
   if (parentSchema?.['x-says'] && keyword !== 'type') return parentSchema['x-says']
   return RULES[keyword]?.(params, schema) ?? message
 }
@@ -84,11 +84,11 @@ const PARTS: Readonly<Record<string, string>> = {
 function unknownField(name: string, known: readonly string[]): Problem {
   return new Problem('invalid_payload', {
     message: `${JSON.stringify(name.slice(0, 80))} is not a field here.${didYouMean(name, known)}`,
-    details: known.length > 0 ? `Fields: ${known.join(', ')}.` : 'This takes no fields.',
+    details: known.length > 0 ? `Fields: ${known.join(', ')}.` : 'No fields are allowed.',
   })
 }
 
-/** A misspelt field is missing as well; the misspelling is the more helpful message. */
+/** A misspelt field is also a missing one. The misspelling is the more helpful message. */
 function misspelt({ data, parentSchema }: Finding): Problem | undefined {
   if (parentSchema?.additionalProperties !== false || typeof data !== 'object') return undefined
   const known = Object.keys(parentSchema.properties ?? {})

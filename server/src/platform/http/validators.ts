@@ -5,12 +5,12 @@ import type { FastifySchemaCompiler } from 'fastify'
 const options: Options = {
   ...{ removeAdditional: false, useDefaults: false, allErrors: false, strict: false },
   ...{ verbose: true, validateFormats: false },
-  // 0.07 is a multiple of 0.01, though not in binary fractions.
+  // Binary fractions: 0.07 is a multiple of 0.01 only with a tolerance.
   multipleOfPrecision: 6,
 }
 
 /**
- * Bodies are validated as they are: Fastify's defaults would turn "10" into 10 and null into 0 and drop unknown fields
+ * Validates bodies without conversion: Fastify's defaults would turn "10" into 10 and null into 0, and drop unknown fields
  * silently. Queries and paths are text, so numbers in them are parsed.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
@@ -20,7 +20,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
     compileLazily(httpPart === 'querystring' || httpPart === 'params' ? fromText : exact, schema) as never
 }
 
-/** Compiles at the first request: a service that only issues tokens needs none of a hundred validators. */
+/** Compiles at the first request, because a service that only issues tokens needs none of the hundred validators. */
 function compileLazily(ajv: Ajv, schema: object): ValidateFunction {
   let compiled: ValidateFunction | undefined
   const validate = ((data: unknown) => {

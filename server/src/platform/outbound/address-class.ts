@@ -15,8 +15,8 @@ export type AddressClass =
   | 'reserved'
 
 /**
- * The special-purpose registries of IANA (RFC 6890 and what followed). First match counts. An IPv4-mapped address has
- * become its IPv4 address before. `translated` are IPv6 forms that carry an IPv4 address, and so could lead inside:
+ * The special-purpose registries of IANA (RFC 6890 and later). The first match counts. IPv4-mapped addresses have already
+ * been converted to IPv4. `translated` are IPv6 forms that contain an IPv4 address, and so could reach internal networks:
  * IPv4-compatible, NAT64, 6to4 and Teredo.
  */
 const RANGES: readonly (readonly [Exclude<AddressClass, 'public'>, readonly string[]])[] = [
@@ -43,10 +43,10 @@ const RANGES: readonly (readonly [Exclude<AddressClass, 'public'>, readonly stri
 ]
 
 const MATCHERS = RANGES.map(([name, ranges]) => ({ name, matches: addressMatcher(ranges) }))
-/** Outside of it no IPv6 address is in use on the internet: what is not listed above is reserved. */
+/** The internet uses IPv6 addresses in this range only. Everything else that is not listed above is reserved. */
 const isGlobalUnicast6 = addressMatcher(['2000::/3'])
 
-/** The class of an address in any spelling; what is no address is `reserved`, so that it is never reached. */
+/** Class of an address in any spelling. Text that is not an address is `reserved`, so that it is never reached. */
 export function addressClass(address: string): AddressClass {
   const plain = normalizeIp(address)
   if (plain === null) return 'reserved'
@@ -62,8 +62,8 @@ export const CLASS_WORDS: Readonly<Record<AddressClass, string>> = {
   link_local: 'a link-local address, where clouds serve credentials',
   carrier_nat: "an address inside a carrier's network",
   multicast: 'a multicast address',
-  unspecified: 'the unspecified address, which leads to this machine',
-  translated: 'an IPv6 address that stands for an IPv4 one',
+  unspecified: 'the unspecified address, which means this machine',
+  translated: 'an IPv6 address that contains an IPv4 address',
   documentation: 'an address for documentation only',
   reserved: 'a reserved address',
 }

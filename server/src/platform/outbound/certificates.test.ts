@@ -25,7 +25,7 @@ afterAll(() => sender.close())
 const post = (port: number) =>
   sender.send({ url: `https://hooks.example:${port}/a?b=c`, headers: {}, body: Buffer.from('{}') })
 
-/** What a receiver with this certificate was told, and whether it got anything. */
+/** Sends to a receiver with this certificate, and returns the outcomes and the received requests. */
 async function meet(certificate: Certificate) {
   const receiver = await startRawReceiver({
     certificate,
@@ -45,7 +45,7 @@ test('a receiver with a good certificate is reached, and its connection used aga
   expect(receiver.connections()).toBe(1)
 })
 
-test('a name that had a valid certificate before still needs one on every new connection', async () => {
+test('a host that had a valid certificate before must present one on every new connection', async () => {
   const receiver = await startRawReceiver({
     certificate: authority.issue({ names }),
     onRequest: (socket) => socket.end(answerOf('200 OK', 'ok', 'connection: close\r\n')),
@@ -106,7 +106,7 @@ test.each([
     { names: many },
     'certificate is for a.example, *.b.example, c.example, …, not for hooks.example',
   ],
-])('a certificate that is %s is refused in words', async (_, wanted, error) => {
+])('a certificate that is %s is refused with an explanation', async (_, wanted, error) => {
   const { answers, receiver } = await meet(authority.issue({ names, ...wanted }))
   for (const answer of answers) expect(answer).toMatchObject({ status: null, error, isBlocked: false })
   expect(receiver.received()).toBe('')
@@ -116,7 +116,7 @@ test.each([
   ['self-signed', makeSelfSigned('hooks.example'), 'certificate is self-signed'],
   ['from an unknown authority', makeAuthority('Another authority').issue({ names }), UNTRUSTED],
   ['from a forger', makeAuthority().issue({ names }), UNTRUSTED],
-])('a certificate that is %s is refused in words', async (_, certificate, error) => {
+])('a certificate that is %s is refused with an explanation', async (_, certificate, error) => {
   const { answers, receiver } = await meet(certificate)
   for (const answer of answers) expect(answer).toMatchObject({ status: null, error, isBlocked: false })
   expect(receiver.received()).toBe('')

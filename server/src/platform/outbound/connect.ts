@@ -12,19 +12,19 @@ type Callback = buildConnector.Callback
 interface ConnectorParts {
   readonly policy: EgressPolicy
   readonly resolve: ResolveHost
-  /** Authorities to trust instead of Node's own (PEM). */
+  /** Certificate authorities (PEM) instead of Node's own. */
   readonly ca?: string | undefined
   readonly timeoutMs: number
 }
 
-/** The certificate behind a TLS error, kept for the error message: by then the socket has dropped it. */
+/** The certificate of a TLS error, kept for the error message because the socket has dropped it by then. */
 const presented = new WeakMap<Error, PeerCertificate>()
 export const certificateOf = (error: Error): PeerCertificate | undefined => presented.get(error)
 
 /**
  * Opens undici's connections, only to addresses that the policy allows. It checks three times: an IP literal before
- * anything happens; the addresses of a name, of which only allowed ones are passed on; and the peer's address before
- * the first byte leaves.
+ * anything happens; the addresses of a name, of which only allowed ones are used; and the peer's address before the first
+ * byte is sent.
  */
 export class GuardedConnector {
   readonly #connectors: Record<string, ReturnType<typeof guardedConnector>>
@@ -48,7 +48,7 @@ export class GuardedConnector {
     return [...this.#connecting].some(([socket, options]) => isSame(options) && !socket.connecting)
   }
 
-  /** undici leaves connections that are being opened alone when it is destroyed. */
+  /** Needed because undici does not abort connections in progress when it is destroyed. */
   destroyConnecting(): void {
     for (const socket of this.#connecting.keys()) socket.destroy()
   }
@@ -94,17 +94,17 @@ function guardedConnector({ policy, resolve, ca, timeoutMs }: ConnectorParts, pr
     allowH2: false,
     // Every connection makes a full handshake, so that each certificate is checked.
     maxCachedSessions: 0,
-    // Set here, so that no environment variable can turn it off.
+    // Set explicitly, so that no environment variable can turn it off.
     rejectUnauthorized: true,
     ...(ca && { ca }),
   })
-  // It returns the socket, which its type leaves out.
+  // It returns the socket, although its type does not say so.
   return { guard, connect: connect as (options: Options, callback: Callback) => Socket }
 }
 
 function checkPeer(guard: Guard, hostname: string, socket: Socket): void {
   const peer = socket.remoteAddress
-  // Without an address the connection is already closed, which is no reason to block it.
+  // Without an address the connection is already closed, so there is nothing to block.
   if (peer === undefined) socket.destroy(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
   else {
     const reason = guard.reasonToBlock(hostname, peer)

@@ -1,13 +1,13 @@
 import { addressMatcher, normalizeIp } from '../addresses.ts'
 import { type AddressClass, addressClass } from './address-class.ts'
 
-/** Which addresses may be reached: the public internet, plus the ranges of JETON_WEBHOOK_ALLOW. */
+/** Addresses that may be reached: the public internet, plus the ranges of JETON_WEBHOOK_ALLOW. */
 export interface EgressPolicy {
-  /** Whether anything beyond the public internet is allowed. */
+  /** True if anything beyond the public internet is allowed. */
   readonly hasAllowlist: boolean
-  /** Whether a range of the allowlist contains the address: plain http goes only there. */
+  /** True if a range of the allowlist contains the address. Plain http is allowed only there. */
   isAllowlisted(address: string): boolean
-  /** `allowed`, or the class for which the address is blocked. */
+  /** `allowed`, or the class because of which the address is blocked. */
   check(address: string): 'allowed' | Exclude<AddressClass, 'public'>
 }
 

@@ -4,17 +4,17 @@ import { certificateOf } from './connect.ts'
 import { BlockedAddress } from './guard.ts'
 import { MAX_RESPONSE_BYTES, ResponseTooLarge } from './watch-responses.ts'
 
-/** How far a send had come when it ended. */
+/** Progress of a send when it ended. */
 export interface Progress {
   readonly url: URL
   /** Wall clock, epoch milliseconds. */
   readonly now: number
-  /** Time until the request could be written; null before. */
+  /** Time until the connection was ready for the request; null before. */
   readonly connectMs: number | null
   readonly isHandshaking: boolean
-  /** Of the response; null before its headers. */
+  /** Status of the response; null before its headers. */
   readonly status: number | null
-  /** Bytes of its body so far, and in all as announced. */
+  /** Bytes of the body so far. `length` is the announced total. */
   readonly received: number
   readonly length: number | null
 }
@@ -25,7 +25,7 @@ const closed: Message = ({ connectMs, url }) => {
   if (connectMs !== null) return 'closed the connection without an answer'
   return url.protocol === 'https:'
     ? 'closed the connection during the TLS handshake'
-    : 'closed the connection at once'
+    : 'closed the connection immediately'
 }
 const unreachable: Message = ({ url }) => `no route to ${url.hostname}`
 const noConnection: Message = ({ url }) => `no connection to ${url.hostname} in time`
@@ -34,12 +34,12 @@ const untrusted: Message = () =>
 
 const NOT_HTTP = 'answered with something that is not HTTP'
 
-/** By code; never the error's own message, which contains addresses of this machine. */
+/** Messages by error code. The error's own message is never used, because it contains local addresses. */
 const MESSAGES: Readonly<Record<string, Message>> = {
   ENOTFOUND: ({ url }) => `the name ${url.hostname} was not found`,
   ENODATA: ({ url }) => `the name ${url.hostname} has no address`,
-  EAI_AGAIN: ({ url }) => `the name ${url.hostname} could not be looked up`,
-  ETIMEOUT: ({ url }) => `the name ${url.hostname} could not be looked up: its name servers do not answer`,
+  EAI_AGAIN: ({ url }) => `the name ${url.hostname} could not be resolved`,
+  ETIMEOUT: ({ url }) => `the name ${url.hostname} could not be resolved: its name servers do not answer`,
   ECONNREFUSED: () => 'connection refused',
   ECONNRESET: closed,
   EPIPE: closed,
@@ -70,11 +70,11 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   EMFILE: () => 'this process has too many open files',
 }
 
-/** An early end of the connection is reported as the same error, and breaks no rule of HTTP. */
+/** True if the receiver violated HTTP. An early end of the connection is reported as the same error. */
 const brokeHttp = (error: Error): boolean =>
   error instanceof errors.HTTPParserError && !error.message.includes('EOF')
 
-/** Why there was no complete response, for the record of attempts. */
+/** Explains why there was no complete response, for the record of attempts. */
 export function failureMessage(error: Error, progress: Progress): string {
   if (error instanceof BlockedAddress) return error.message
   if (error instanceof ResponseTooLarge)
@@ -85,11 +85,11 @@ export function failureMessage(error: Error, progress: Progress): string {
   return (MESSAGES[code] ?? messageOfFamily(code))(progress, error)
 }
 
-/** After the headers of the response. */
+/** For failures after the headers of the response. */
 function truncatedMessage(error: NodeJS.ErrnoException, progress: Progress): string {
   const answered = `answered ${progress.status} but`
   if (error.code === 'UND_ERR_HEADERS_OVERFLOW') return `${answered} sent trailers without end`
-  return `${answered} ${brokeHttp(error) ? 'broke the rules of HTTP' : 'closed'} after ${bytesOf(progress)}`
+  return `${answered} ${brokeHttp(error) ? 'violated HTTP' : 'closed'} after ${bytesOf(progress)}`
 }
 
 const bytesOf = ({ received, length }: Progress): string =>
@@ -128,7 +128,7 @@ function ago(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'} ago`
 }
 
-/** The one that expired may also be that of an authority. */
+/** The expired certificate may also be that of an authority. */
 function expiredMessage(error: Error, now: number): string {
   const expired = Date.parse(certificateOf(error)?.valid_to ?? '')
   return expired < now
@@ -138,7 +138,7 @@ function expiredMessage(error: Error, now: number): string {
 
 const NAMES_SHOWN = 3
 
-/** `DNS:a.example, DNS:b.example`, as Node spells them. */
+/** Parses `DNS:a.example, DNS:b.example`. */
 function namesIn(error: Error): string {
   const text = (error as { cert?: { subjectaltname?: string } }).cert?.subjectaltname ?? ''
   const names = text.match(/(?<=(DNS|IP Address):)[\w.*:-]{1,100}/g) ?? []
@@ -149,7 +149,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const WEB = /^https?:$/
 const MAX_LOCATION_LENGTH = 300
 
-/** Leaves out the query of the new location, which may contain a token, and a path that may be a secret of the target. */
+/** Omits the query of the new location, which may contain a token, and a path that may be a secret of the target. */
 export function redirectMessage(status: number | null, location: string | null, from: URL): string | null {
   if (status === null || !REDIRECTS.has(status)) return null
   const target = location === null ? null : URL.parse(location, from.href)

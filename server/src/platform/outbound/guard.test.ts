@@ -14,7 +14,7 @@ const HAS_IPV6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.family === 'IPv6')
 
-/** It listens on every address of this machine: whatever leads here by whichever spelling is seen. */
+/** Listens on every address of this machine, so that any spelling that reaches it is detected. */
 let here: RawReceiver
 let sender: Sender
 beforeAll(async () => {
@@ -39,13 +39,13 @@ function post(url: string, { allow = [], policy = createEgressPolicy(allow), res
 
 const addresses = (...list: string[]) =>
   list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-/** A name server of the test's: every name leads there. */
+/** Resolves every name to these addresses. */
 const leadingTo =
   (...list: string[]): ResolveHost =>
   () =>
     Promise.resolve(addresses(...list))
 
-/** Nothing was sent and nothing was even connected to; the words say why. */
+/** Expects that no connection was made and that the error contains the words. */
 async function expectRefused(sending: ReturnType<typeof post>, words: string | RegExp): Promise<void> {
   const before = here.connections()
   const answer = await sending
@@ -57,15 +57,15 @@ async function expectRefused(sending: ReturnType<typeof post>, words: string | R
 
 const reachedSince = (before: number) => here.reachedAt.slice(before).map(normalizeIp)
 
-/** By class: an address, and what is said of it. */
+/** An address of each class, with its description. */
 const INSIDE: readonly [string, string][] = [
   ['127.0.0.1', 'on this machine'],
   ['127.255.255.254', 'on this machine'],
   ['::1', 'on this machine'],
   ['::ffff:127.0.0.1', 'on this machine'],
   ['::ffff:7f00:1', 'on this machine'],
-  ['0.0.0.0', 'the unspecified address, which leads to this machine'],
-  ['::', 'the unspecified address, which leads to this machine'],
+  ['0.0.0.0', 'the unspecified address, which means this machine'],
+  ['::', 'the unspecified address, which means this machine'],
   ['10.0.0.4', 'a private address'],
   ['172.16.0.1', 'a private address'],
   ['192.168.1.1', 'a private address'],
@@ -74,13 +74,13 @@ const INSIDE: readonly [string, string][] = [
   ['169.254.169.254', 'a link-local address, where clouds serve credentials'],
   ['fe80::1', 'a link-local address, where clouds serve credentials'],
   ['100.64.0.1', "an address inside a carrier's network"],
-  ['::7f00:1', 'an IPv6 address that stands for an IPv4 one'],
-  ['::127.0.0.1', 'an IPv6 address that stands for an IPv4 one'],
-  ['64:ff9b::7f00:1', 'an IPv6 address that stands for an IPv4 one'],
-  ['64:ff9b::a00:4', 'an IPv6 address that stands for an IPv4 one'],
-  ['2002:7f00:1::', 'an IPv6 address that stands for an IPv4 one'],
-  ['2002:a00:4::1', 'an IPv6 address that stands for an IPv4 one'],
-  ['2001::1', 'an IPv6 address that stands for an IPv4 one'],
+  ['::7f00:1', 'an IPv6 address that contains an IPv4 address'],
+  ['::127.0.0.1', 'an IPv6 address that contains an IPv4 address'],
+  ['64:ff9b::7f00:1', 'an IPv6 address that contains an IPv4 address'],
+  ['64:ff9b::a00:4', 'an IPv6 address that contains an IPv4 address'],
+  ['2002:7f00:1::', 'an IPv6 address that contains an IPv4 address'],
+  ['2002:a00:4::1', 'an IPv6 address that contains an IPv4 address'],
+  ['2001::1', 'an IPv6 address that contains an IPv4 address'],
   ['224.0.0.1', 'a multicast address'],
   ['ff02::1', 'a multicast address'],
   ['255.255.255.255', 'a reserved address'],
@@ -99,14 +99,14 @@ describe.each(['http', 'https'])('by %s', (protocol) => {
     await expectRefused(answer, `hooks.example resolves to ${address}, ${why}`)
   })
 
-  test('a name that resolves only to private addresses is not reached, however many there are', async () => {
+  test('a name that resolves only to private addresses is not reached', async () => {
     const resolve = leadingTo('10.0.0.4', '127.0.0.1', '::1', '0.0.0.0')
     const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve })
     await expectRefused(answer, 'hooks.example resolves to 10.0.0.4, a private address')
   })
 })
 
-/** The URL standard knows many ways to write 127.0.0.1. */
+/** The URL standard allows many spellings of 127.0.0.1. */
 const SPELLINGS = [
   '127.1',
   '127.0.1',
@@ -128,7 +128,7 @@ test('localhost, resolved by the system, is not reached', async () => {
 })
 
 test('plain HTTP reaches only listed addresses, also by name', async () => {
-  const words = 'is reached by plain http, which goes only to what JETON_WEBHOOK_ALLOW lists'
+  const words = 'is reached by plain http, which is allowed only for addresses in JETON_WEBHOOK_ALLOW'
   const elsewhere = { allow: ['127.0.0.0/8'] }
   await expectRefused(post('http://8.8.8.8/', elsewhere), `8.8.8.8 ${words}`)
   const named = post('http://hooks.example/', { ...elsewhere, resolve: leadingTo('8.8.8.8') })
@@ -156,7 +156,7 @@ describe('allowed addresses are reached', () => {
 describe('DNS rebinding', () => {
   test('a connection goes to the address that was checked, or is not made', async () => {
     let asked = 0
-    // The first answer is allowed, the next is not, and so on: whoever looked up twice would be led astray.
+    // The first answer is allowed, the next is not, and so on: a second lookup would get a blocked address.
     const resolve: ResolveHost = async () => addresses(asked++ % 2 === 0 ? '127.0.0.2' : '127.0.0.1')
     const policy = createEgressPolicy(['127.0.0.2'])
     sender = createSender({ policy, resolve })
@@ -171,14 +171,14 @@ describe('DNS rebinding', () => {
     expect(reachedSince(before)).toEqual(new Array(5).fill('127.0.0.2'))
   })
 
-  /** As if something between the judgement and the connection had gone wrong: judged a second time, it is not allowed. */
+  /** Simulates a fault between check and connection: the second check blocks the address. */
   const forgetful = (): EgressPolicy => {
     let judged = 0
     return { ...createEgressPolicy(['127.0.0.1']), check: () => (judged++ === 0 ? 'allowed' : 'loopback') }
   }
 
   test.each(['http', 'https'])(
-    'by %s: the peer is looked at before the first byte leaves',
+    'by %s: the peer is checked before the first byte is sent',
     async (protocol) => {
       let bytes = 0
       const raw = await startRawReceiver({

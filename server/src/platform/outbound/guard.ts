@@ -13,15 +13,15 @@ export interface ResolvedAddress {
   readonly family: number
 }
 
-/** Applies the egress policy to one protocol. Plain http goes only to the allowlist, because others could read it. */
+/** Applies the egress policy to one protocol. Plain http is allowed only for the allowlist, because others could read it. */
 export interface Guard {
-  /** Why nothing may be sent to this address; null where it is allowed. */
+  /** Reason why the address is blocked; null if it is allowed. */
   reasonToBlock(host: string, address: string): string | null
-  /** The allowed ones. Throws `BlockedAddress` where there are addresses and all are blocked. */
+  /** Returns the allowed addresses. Throws `BlockedAddress` if there are addresses and all are blocked. */
   filter(host: string, resolved: readonly ResolvedAddress[]): ResolvedAddress[]
 }
 
-/** `10.0.0.4 is` where the host is that address itself, `hooks.example resolves to 10.0.0.4,` where it is a name. */
+/** `10.0.0.4 is` if the host is that address itself, `hooks.example resolves to 10.0.0.4,` if it is a name. */
 const subject = (host: string, address: string): string =>
   isIP(host) === 0 ? `${host} resolves to ${address},` : `${normalizeIp(address) ?? address} is`
 
@@ -30,7 +30,7 @@ export function createGuard(policy: EgressPolicy, protocol: string): Guard {
     const verdict = policy.check(address)
     if (verdict !== 'allowed') return `${subject(host, address)} ${CLASS_WORDS[verdict]}`
     if (protocol === 'https:' || policy.isAllowlisted(address)) return null
-    return `${host} is reached by plain http, which goes only to what JETON_WEBHOOK_ALLOW lists`
+    return `${host} is reached by plain http, which is allowed only for addresses in JETON_WEBHOOK_ALLOW`
   }
 
   return {

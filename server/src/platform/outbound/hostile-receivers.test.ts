@@ -6,9 +6,9 @@ import { answerOf, type RawReceiver, startRawReceiver } from '../../../test/raw-
 import { createEgressPolicy, createSender, MAX_BODY_BYTES, type Sender, type SendOutcome } from './index.ts'
 
 const policy = createEgressPolicy(['127.0.0.0/8'])
-/** As the product has it: for receivers that end by themselves. */
+/** With the default deadline, for receivers that end by themselves. */
 let sender: Sender
-/** For those that never do. Long enough to connect, and to hear the beginning of an answer, on a busy machine. */
+/** For receivers that never end. Long enough to connect and to read the start of a response on a busy machine. */
 let hasty: Sender
 const DEADLINE_MS = 3_000
 beforeAll(() => {
@@ -22,7 +22,7 @@ interface Met {
   readonly receiver: RawReceiver
 }
 
-/** Sends once to a receiver that does this with every request, and looks on. */
+/** Sends once to a receiver with this behaviour, and checks what happens. */
 async function meet(
   by: Sender,
   onRequest: (socket: Socket) => void,
@@ -46,7 +46,7 @@ async function meet(
 const isClosed = ({ receiver }: Met) =>
   vi.waitFor(() => expect(receiver.closed()).toBe(receiver.connections()), { timeout: 30_000 })
 
-/** Writes again and again, as fast as it is taken; what `next` makes, until the other side has had enough. */
+/** Writes what `next` returns as fast as it is read, until the other side closes. */
 function flood(socket: Socket, next: () => string | Buffer): void {
   const pour = () => {
     while (!socket.destroyed && socket.write(next()));
@@ -118,10 +118,10 @@ describe('a receiver that never finishes is abandoned at the deadline', () => {
 })
 
 describe('a response that is too long is cut', () => {
-  /** What the system buffers between two sockets, and more: an answer of which all is taken would be endless. */
+  /** More than the system buffers between two sockets: an endless response must not be read completely. */
   const BUFFERED_AT_MOST = 32_000_000
 
-  test('of an endless body the first 16 KB are kept, and the connection is closed', async () => {
+  test('the first 16 KB of an endless body are kept, and the connection is closed', async () => {
     let receiving: Socket | undefined
     const endless = (socket: Socket) => {
       receiving = socket
@@ -157,7 +157,7 @@ describe('a response that is too long is cut', () => {
     const before = process.memoryUsage().rss
     const sends = Array.from({ length: 200 }, () => hasty.send({ url, headers: {}, body: Buffer.from('{}') }))
     for (const { error } of await Promise.all(sends)) expect(error).toMatch(/within 3 s/)
-    // The receiver's own memory is in it as well.
+    // Includes the memory of the receiver.
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
     await receiver.close()
   })
@@ -192,7 +192,7 @@ describe('a response that is too long is cut', () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(10)
     const endless = (socket: Socket) => flood(socket, () => hints)
     await meet(sender, endless, async (met) => {
-      const error = 'announced an answer 100 times and sent none'
+      const error = 'sent 100 interim responses and no final one'
       expect(met.answer).toMatchObject({ status: null, error })
       await isClosed(met)
     })
@@ -311,7 +311,7 @@ describe('responses that are not HTTP', () => {
     [
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nhuge\r\n',
       200,
-      /^answered 200 but broke the rules of HTTP after 2 bytes$/,
+      /^answered 200 but violated HTTP after 2 bytes$/,
     ],
     [
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
@@ -328,7 +328,7 @@ describe('responses that are not HTTP', () => {
 })
 
 describe('unusual but valid responses', () => {
-  // undici closes the connection at a 100 Continue that no Expect header asked for (RFC 9110 §15.2 wants it ignored).
+  // undici closes the connection on an unsolicited 100 Continue, which RFC 9110 §15.2 says to ignore.
   test.fails('an unsolicited 100 Continue is skipped', async () => {
     const receiver = says(`HTTP/1.1 100 Continue\r\n\r\n${answerOf('200 OK', 'ok')}`)
     await meet(sender, receiver, ({ answer }) => expect(answer).toMatchObject({ status: 200, error: null }))

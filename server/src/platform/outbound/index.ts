@@ -1,4 +1,4 @@
-/** Outbound: which addresses Jeton may send to, and the sending itself. It knows no feature. */
+/** Outbound: sends HTTP requests to allowed addresses only. Does not depend on features. */
 export { type AddressClass, addressClass, CLASS_WORDS } from './address-class.ts'
 export { createEgressPolicy, type EgressPolicy } from './egress-policy.ts'
 export type { ResolveHost } from './resolve.ts'

@@ -97,7 +97,7 @@ function refusalOf(url: string, ...allow: string[]): string {
     expect(error).toBeInstanceOf(Problem)
     const { key, message, details } = error as Problem
     expect(key).toBe('invalid_payload')
-    expect(details, 'the way out').toBeTruthy()
+    expect(details, 'the remedy').toBeTruthy()
     return `${message} ${details}`
   }
   return 'taken'
@@ -134,7 +134,7 @@ describe('target URLs that are accepted', () => {
     ['http://8.8.8.8/', '8.8.8.8'],
     ['https://receiver.internal/', '10.0.0.0/8'],
     ['http://receiver.local/', '10.0.0.0/8'],
-    // Where it leads is seen when it is sent to.
+    // Names are checked when something is sent.
     ['http://receiver:8080/', '10.0.0.0/8'],
   ])('%s where %s is allowed', (url, allow) => expect(refusalOf(url, allow)).toBe('taken'))
 })
@@ -159,10 +159,10 @@ describe('target URLs that are refused with a remedy', () => {
     ['https://[::1]/', 'on this machine', 'JETON_WEBHOOK_ALLOW=::1'],
     ['https://[0:0:0:0:0:0:0:1]/', 'on this machine', 'JETON_WEBHOOK_ALLOW=::1'],
     ['https://[::ffff:127.0.0.1]/', 'on this machine', 'JETON_WEBHOOK_ALLOW'],
-    ['https://[::127.0.0.1]/', 'stands for an IPv4 one', 'JETON_WEBHOOK_ALLOW'],
-    ['https://[::7f00:1]/', 'stands for an IPv4 one', 'JETON_WEBHOOK_ALLOW'],
-    ['https://[64:ff9b::7f00:1]/', 'stands for an IPv4 one', 'JETON_WEBHOOK_ALLOW'],
-    ['https://[2002:7f00:1::]/', 'stands for an IPv4 one', 'JETON_WEBHOOK_ALLOW'],
+    ['https://[::127.0.0.1]/', 'contains an IPv4 address', 'JETON_WEBHOOK_ALLOW'],
+    ['https://[::7f00:1]/', 'contains an IPv4 address', 'JETON_WEBHOOK_ALLOW'],
+    ['https://[64:ff9b::7f00:1]/', 'contains an IPv4 address', 'JETON_WEBHOOK_ALLOW'],
+    ['https://[2002:7f00:1::]/', 'contains an IPv4 address', 'JETON_WEBHOOK_ALLOW'],
     ['https://0/', 'unspecified', 'JETON_WEBHOOK_ALLOW=0.0.0.0'],
     ['https://[::]/', 'unspecified', 'JETON_WEBHOOK_ALLOW=::'],
     ['https://10.1.2.3/', 'a private address', 'JETON_WEBHOOK_ALLOW=10.1.2.3'],

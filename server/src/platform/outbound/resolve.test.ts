@@ -30,7 +30,7 @@ test('a name whose servers never answer fails, and the system resolver is not as
 })
 
 test('a name that DNS does not know is resolved by the system', async () => {
-  // This server says that there is none, so whatever comes, comes from the system: most likely that there is none.
+  // This server has no such name, so any result comes from the system: most likely that there is none.
   const told = await find('nothing.invalid').then(
     () => 'found',
     (error) => error.syscall,
@@ -40,7 +40,7 @@ test('a name that DNS does not know is resolved by the system', async () => {
 })
 
 test.each(['localhost', 'app.localhost'])(
-  '%s is found by the system, without a question to DNS',
+  '%s is resolved by the system, without a DNS query',
   async (name) => {
     const found = await find(name).catch(() => [])
     for (const { address } of found) expect(['127.0.0.1', '::1']).toContain(address)

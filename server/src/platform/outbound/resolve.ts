@@ -8,20 +8,20 @@ export type ResolveHost = (name: string) => Promise<readonly ResolvedAddress[]>
 interface NameServers {
   /** `address:port`; default: those of the machine. */
   readonly servers?: readonly string[]
-  /** For the first of two tries. Both end within the deadline of a send. */
+  /** Timeout of the first of two tries. Both end within the deadline of a send. */
   readonly timeoutMs?: number
 }
 
 const TRIES = 2
 
 /**
- * Answers of name servers after which the system is asked: the name may belong to this machine or its network. Not after
- * SERVFAIL, the answer for a zone whose servers hang: the system would wait for them with one of its four threads.
+ * DNS errors after which the system is asked, because the name may be local. Not after SERVFAIL, the response for a zone
+ * whose servers hang: the system would wait for them with one of its four threads.
  */
 const ASK_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED', 'ENOTIMP'])
 
 /**
- * Asks DNS directly, then the system (hosts file, search domains) where DNS has no answer. The system's resolver shares
+ * Queries DNS directly, then the system (hosts file, search domains) if DNS has no answer. The system's resolver shares
  * four threads with all file access of the process, so a few names whose servers never answer would block everything.
  */
 export function createResolver({ servers, timeoutMs = 2_000 }: NameServers = {}): ResolveHost {
@@ -48,7 +48,7 @@ export function createResolver({ servers, timeoutMs = 2_000 }: NameServers = {})
 const addressesOf = (answer: PromiseSettledResult<string[]>, family: number): ResolvedAddress[] =>
   answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
 
-/** Concurrent requests for the same name share one look-up, so a slow name is waited for once. */
+/** Concurrent requests for the same name share one lookup. */
 export function coalesced(resolve: ResolveHost): ResolveHost {
   const pending = new Map<string, ReturnType<ResolveHost>>()
   return (name) => {

@@ -1,10 +1,10 @@
-/** Limit for a response body. The rest is neither read nor waited for: the connection is closed. */
+/** Limit for a response body. The rest is not read: the connection is closed. */
 export const MAX_BODY_BYTES = 16 * 1024
 
-/** Keeps the beginning of a response body, in bounded memory however it arrives. */
+/** Keeps the beginning of a response body in bounded memory. */
 export class LimitedBody {
   #bytes: Buffer | null = null
-  /** Bytes that arrived; more than are kept once the limit is passed. */
+  /** Bytes that arrived, which may be more than are kept. */
   received = 0
 
   get isTooLong(): boolean {
@@ -14,7 +14,7 @@ export class LimitedBody {
   add(chunk: Buffer): void {
     if (this.#bytes === null) this.#bytes = Buffer.from(chunk.subarray(0, MAX_BODY_BYTES + 1))
     else {
-      // One buffer from the second chunk on: a response in a thousand chunks must not cost a thousand buffers.
+      // One buffer from the second chunk on, so that a thousand chunks do not cost a thousand buffers.
       if (this.#bytes.length < MAX_BODY_BYTES) this.#bytes = grow(this.#bytes)
       chunk.copy(this.#bytes, this.received)
     }
@@ -24,7 +24,7 @@ export class LimitedBody {
   text(): string {
     if (this.#bytes === null) return ''
     const kept = this.#bytes.subarray(0, Math.min(this.received, MAX_BODY_BYTES))
-    // Decoding as a stream drops a character that the limit cuts in two.
+    // Decoding as a stream drops a character that is cut in two by the limit.
     const text = this.isTooLong ? new TextDecoder().decode(kept, { stream: true }) : kept.toString('utf8')
     // PostgreSQL cannot store a NUL as text.
     return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text

@@ -6,7 +6,7 @@ import { LimitedBody } from './response-body.ts'
 import { isOfReusedConnection } from './watch-responses.ts'
 
 export interface OutboundRequest {
-  /** One that `checkTargetUrl` has accepted. */
+  /** Accepted by `checkTargetUrl`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Sent byte for byte. */
@@ -17,9 +17,9 @@ export interface OutboundRequest {
 export interface SendOutcome {
   readonly durationMs: number
   readonly status: number | null
-  /** The beginning of the response body; null where there was no response. */
+  /** Beginning of the response body; null without a response. */
   readonly body: string | null
-  /** Why there was no complete response, or none that counts (a redirect); null otherwise. */
+  /** Why there was no complete response, or why it does not count (a redirect); null otherwise. */
   readonly error: string | null
   /** True if the guard blocked the address. Retrying cannot help. */
   readonly isBlocked: boolean
@@ -31,7 +31,7 @@ interface HandlerParts {
   readonly clock: Clock
   readonly deadlineMs: number
   isHandshaking(url: URL): boolean
-  /** Sends the request once more, over a new connection. */
+  /** Sends the request again, over a new connection. */
   retry(handler: SendHandler): void
   onSettled(outcome: SendOutcome): void
 }
@@ -41,9 +41,9 @@ type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 /** Interim responses (1xx). A receiver that sends them without end would keep the process busy. */
 const MAX_INTERIM_RESPONSES = 100
 
-const SHUTDOWN = 'stopped before an answer came, since Jeton was stopping'
+const SHUTDOWN = 'aborted, because Jeton was shutting down'
 
-/** Receives what undici reports about one request, and settles it once, at the latest at its deadline. */
+/** Handles undici's callbacks for one request, and settles it once, at its deadline at the latest. */
 export class SendHandler implements Dispatcher.DispatchHandler {
   readonly #parts: HandlerParts
   readonly #startedAt: number
@@ -64,7 +64,7 @@ export class SendHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(expire, parts.deadlineMs, this)
   }
 
-  /** Called when a connection is there, before anything is written. */
+  /** Called when the connection is ready, before anything is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     this.#connectMs = this.#elapsedMs()
@@ -81,7 +81,7 @@ export class SendHandler implements Dispatcher.DispatchHandler {
       this.#status = status
       this.#headers = headers
     } else if (++this.#interimResponses > MAX_INTERIM_RESPONSES)
-      this.#fail(`announced an answer ${MAX_INTERIM_RESPONSES} times and sent none`)
+      this.#fail(`sent ${MAX_INTERIM_RESPONSES} interim responses and no final one`)
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -89,7 +89,7 @@ export class SendHandler implements Dispatcher.DispatchHandler {
     if (this.#body.isTooLong) this.#fail(null)
   }
 
-  /** Settles a turn later, when undici has freed the connection: the caller's next request can then use it. */
+  /** Settles one turn later, when undici has freed the connection, so that the caller's next request can use it. */
   onResponseEnd(): void {
     setImmediate(() => this.#settle(null))
   }

@@ -36,7 +36,7 @@ const content = answerOf('200 OK', 'ok')
 /** A connection is free for the next request a moment after its response has ended. */
 const becomesIdle = () => sleep(10)
 
-describe('what is sent', () => {
+describe('requests', () => {
   test('a request is an HTTP/1.1 POST of the exact bytes with the given headers and no others', async () => {
     const at = await receiver({ onRequest: (socket) => socket.write(content) })
     const sender = newSender({ userAgent: 'Jeton/1.2.3' })
@@ -63,7 +63,7 @@ describe('concurrent requests', () => {
     const server = createServer(async (request, response) => {
       const body = await text(request)
       seen.push(`${request.headers['x-a']} ${body.length} ${hash('sha256', body)}`)
-      // Some answers are late, so that sends overtake each other.
+      // Some responses are late, so that sends overtake each other.
       if (seen.length % 7 === 0) await sleep(3)
       response.writeHead(204).end()
     })
@@ -158,7 +158,7 @@ describe('connections', () => {
     await expect.poll(() => at.connections() - at.closed()).toBeLessThanOrEqual(5)
   })
 
-  /** Answers the first request of each of so many connections, and closes at the second; every further one is closed at once. */
+  /** Answers the first request of this many connections and closes them at the second. Further connections are closed. */
   const closingOnReuse = (connections: number) => {
     const used = new Set<unknown>()
     return receiver({
@@ -230,9 +230,9 @@ describe('name resolution', () => {
 
   test.each([
     ['ENOTFOUND', 'the name hooks.example was not found'],
-    ['EAI_AGAIN', 'the name hooks.example could not be looked up'],
-    ['EAI_FAIL', 'the name hooks.example could not be looked up'],
-    ['ETIMEOUT', 'the name hooks.example could not be looked up: its name servers do not answer'],
+    ['EAI_AGAIN', 'the name hooks.example could not be resolved'],
+    ['EAI_FAIL', 'the name hooks.example could not be resolved'],
+    ['ETIMEOUT', 'the name hooks.example could not be resolved: its name servers do not answer'],
   ])('%s is reported in words without the address', async (code, error) => {
     const answer = await post(newSender({ resolve: failing(code) }), 'https://hooks.example/a?b=c')
     expect(answer).toMatchObject({ status: null, body: null, error, isBlocked: false })
@@ -251,7 +251,7 @@ describe('name resolution', () => {
     expect([asked, at.connections()]).toEqual([1, 20])
   })
 
-  test('of several addresses the one that answers is used', async () => {
+  test('the address that answers is used', async () => {
     const at = await receiver({ host: '127.0.0.2', onRequest: (socket) => socket.write(content) })
     const resolve = async () => ['127.0.0.3', '127.0.0.2'].map((address) => ({ address, family: 4 }))
     const answer = await post(newSender({ resolve }), `http://hooks.example:${at.port}/`)
@@ -268,7 +268,7 @@ describe('name resolution', () => {
 })
 
 describe('aborted requests', () => {
-  const stopped = 'stopped before an answer came, since Jeton was stopping'
+  const stopped = 'aborted, because Jeton was shutting down'
 
   test('an abort signal ends a request and its connection at once', async () => {
     const giveUp = new AbortController()
@@ -296,7 +296,7 @@ describe('aborted requests', () => {
     const answer = await post(sender, `http://hooks.example:${at.port}/`)
     expect(answer.error).toBe('no connection within 0.1 s')
     found([{ address: '127.0.0.1', family: 4 }])
-    // A later send is served, and by then an earlier one would have been.
+    // When a later send is served, an earlier one would have arrived.
     await post(newSender(), urlOf(at))
     await expect.poll(() => at.connections() - at.closed()).toBeLessThanOrEqual(1)
     expect(at.received().split('POST ')).toHaveLength(2)
@@ -304,7 +304,7 @@ describe('aborted requests', () => {
 })
 
 describe('idle connections', () => {
-  /** What happens to it just when it is used again, before anything is written; how often the request then came. */
+  /** Changes an idle connection just when it is reused, before anything is written. Returns how often the request arrived. */
   async function usedWhen(happens: (socket: Socket) => unknown) {
     let idle: Socket | undefined
     const at = await receiver({
@@ -349,7 +349,7 @@ describe('idle connections', () => {
     await post(sender, urlOf(at), '{"first":1}')
     const second = post(sender, urlOf(at), '{"second":1}')
     await sender.close()
-    expect((await second).error).toContain('stopped before an answer came')
+    expect((await second).error).toContain('aborted, because Jeton was shutting down')
     await sleep(20)
     expect(at.received()).not.toContain('"second"')
   })

@@ -6,9 +6,9 @@ import { createResolver, type ResolveHost } from './resolve.ts'
 import { type OutboundRequest, SendHandler, type SendOutcome } from './send-handler.ts'
 import { TargetPools } from './target-pools.ts'
 
-/** Posts to receivers: over connections that are kept open, within one deadline, and only to allowed addresses. */
+/** Posts to receivers over persistent connections, within one deadline, and only to allowed addresses. */
 export interface Sender {
-  /** Resolves with a response or with the reason why there is none; never rejects. The body must not change before. */
+  /** Resolves with a response or with the reason why there is none; never rejects. The body must not change meanwhile. */
   send(request: OutboundRequest): Promise<SendOutcome>
   /** Aborts the sends in flight and closes all connections. */
   close(): Promise<void>
@@ -19,23 +19,23 @@ interface SenderParts {
   readonly userAgent?: string
   readonly clock?: Clock
   readonly resolve?: ResolveHost
-  /** Authorities to trust instead of Node's own (PEM). */
+  /** Certificate authorities (PEM) instead of Node's own. */
   readonly ca?: string
   readonly deadlineMs?: number
   readonly maxOpenConnections?: number
 }
 
-/** Covers everything: name look-up, connecting, TLS, sending, waiting and reading. */
+/** Covers everything: DNS lookup, connecting, TLS, sending, waiting and reading. */
 const DEADLINE_MS = 10_000
 export const MAX_HEADER_BYTES = 16 * 1024
-/** Without a hint from the receiver. Common servers close after 5 s, and a connection closed in use costs a retry. */
+/** Default without a hint from the receiver. Common servers close after 5 s, and a connection closed in use costs a retry. */
 const KEEP_ALIVE_MS = 4_000
 const MAX_KEEP_ALIVE_MS = 30_000
-/** Connections are renewed, so that a DNS change takes effect however much is sent. */
+/** Connections are renewed after this time, so that a DNS change takes effect even under constant load. */
 const MAX_CONNECTION_AGE_MS = 300_000
-/** Enough for a thousand receivers with two each. Beyond it, connections are closed after one request. */
+/** Enough for a thousand receivers with two each. Above it, connections are closed after one request. */
 const MAX_OPEN_CONNECTIONS = 2_000
-/** A receiver may answer a larger body before it has read it all, and then never read the next request. */
+/** A receiver may answer a larger body before it has read all of it, and then never read the next request. */
 const MAX_REUSABLE_BODY_BYTES = 64 * 1024
 
 export function createSender(parts: SenderParts): Sender {
@@ -46,7 +46,7 @@ export function createSender(parts: SenderParts): Sender {
     connect: connector.connect,
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // The deadline of a send covers both.
+    // The deadline of a send covers both timeouts.
     headersTimeout: 0,
     bodyTimeout: 0,
   }

@@ -1,8 +1,8 @@
 import { Pool } from 'undici'
 
 /**
- * Keeps one undici pool per target URL, as long as it has connections or requests. Pools are not shared by origin:
- * undici scans a pool's connections for a free one, and many targets on one host would make that scan long.
+ * Keeps one undici pool per target URL while it has connections or requests. Pools are not shared by origin: undici scans a
+ * pool's connections for a free one, and many targets on one host would make that scan long.
  */
 export class TargetPools {
   readonly #options: Pool.Options
@@ -16,7 +16,7 @@ export class TargetPools {
     const known = this.#pools.get(href)
     if (known) return known
     const pool = new Pool(origin, this.#options)
-    // A turn later: undici counts an aborted request as pending until then.
+    // One turn later, because undici counts an aborted request as pending until then.
     const dropUnused = () => setImmediate(() => this.#dropUnused(href, pool))
     pool.on('disconnect', dropUnused)
     pool.on('connectionError', dropUnused)

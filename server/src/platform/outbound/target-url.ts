@@ -8,19 +8,19 @@ const bad = (message: string, details: string): Problem =>
 
 const EXAMPLE = 'Use an address such as https://hooks.example.com/jeton.'
 
-/** What cannot be a public name: RFC 6761, RFC 6762 and ICANN's .internal. */
+/** Names that cannot be public: RFC 6761, RFC 6762 and ICANN's .internal. */
 export const LOCAL_NAME = /(^|\.)(localhost|local|internal)$/
 const LOOPBACK_NAME = /(^|\.)localhost$/
 const NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
-/** For messages: never the path or query, which may hold a token of the receiver. */
+/** For messages, without path and query, which may contain a token of the receiver. */
 const shown = (url: URL): string => `${url.protocol}//${url.host}`
 
 const HOST = '(\\[[0-9A-Fa-f:.]+\\]|[^\\s\\\\/?#@:\\[\\]]{1,254})'
 
 /**
- * The rules of a target address that a schema can say. Written out, so that spellings which only parsers understand
- * (`https:host`, `https:\\host`, an empty user) are refused.
+ * The rules of a target URL that a schema can express. Strict, so that spellings which only parsers understand
+ * (`https:host`, `https:\\\\host`, an empty user) are refused.
  */
 export const TARGET_URL = {
   format: 'uri',
@@ -43,7 +43,7 @@ function refusal(url: URL, found: Exclude<AddressClass, 'public'>, range: string
   return bad(why, `${instead}To allow it: JETON_WEBHOOK_ALLOW=${range}`)
 }
 
-/** Where http is understood it need not be said. */
+/** `http://` is omitted, because it is the default. */
 const typed = (url: URL): string => (url.protocol === 'http:' ? url.host : shown(url))
 
 function checkLiteral(url: URL, address: string, policy: EgressPolicy): void {
@@ -57,11 +57,11 @@ const loopbackOf = (address: string): string => (address === '::1' ? '::1' : '12
 
 const plainHttp = (url: URL, range: string): Problem =>
   bad(
-    `${shown(url)} is plain http: what is sent there can be read on the way.`,
-    `Use https. Plain http goes only to what JETON_WEBHOOK_ALLOW lists: JETON_WEBHOOK_ALLOW=${range}`,
+    `${shown(url)} is plain http, which others can read in transit.`,
+    `Use https. Plain http is allowed only for addresses in JETON_WEBHOOK_ALLOW: JETON_WEBHOOK_ALLOW=${range}`,
   )
 
-/** Names are not resolved here: where they lead may change, so the guard works at connection time. */
+/** Names are not resolved here, because their addresses may change. The guard checks them at connection time. */
 function checkName(url: URL, name: string, policy: EgressPolicy): void {
   if (!NAME.test(name)) throw bad('target_url has no valid host name.', EXAMPLE)
   if (LOOPBACK_NAME.test(name)) {
@@ -69,14 +69,14 @@ function checkName(url: URL, name: string, policy: EgressPolicy): void {
   } else if (LOCAL_NAME.test(name) && !policy.hasAllowlist)
     throw bad(
       `${shown(url)} is a name of a local network; Jeton sends only to public addresses.`,
-      'To allow it, list the address that it stands for: JETON_WEBHOOK_ALLOW=10.0.0.4',
+      'To allow it, add the address that it resolves to: JETON_WEBHOOK_ALLOW=10.0.0.4',
     )
   else if (url.protocol === 'http:' && !policy.hasAllowlist) throw plainHttp(url, '<its address>')
 }
 
 /**
- * Refuses a target address that can never be sent to, and says the way out. Parsing by the URL standard turns decimal,
- * octal, hexadecimal and short spellings of IPv4 into the usual one, so there is one spelling to judge.
+ * Refuses a target URL that can never be sent to, with a remedy. Parsing by the URL standard turns decimal, octal,
+ * hexadecimal and short spellings of IPv4 into the usual one, so there is one spelling to check.
  */
 export function checkTargetUrl(text: string, policy: EgressPolicy): void {
   const url = parse(text)

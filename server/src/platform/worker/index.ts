@@ -1,2 +1,2 @@
-/** Background work: when it runs, and how it ends. What it does belongs to the features. */
+/** Scheduling of background jobs. The jobs themselves belong to the features. */
 export { type Periodic, startPeriodic } from './periodic.ts'

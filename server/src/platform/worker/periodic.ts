@@ -8,16 +8,16 @@ interface Job {
 }
 
 export interface Periodic {
-  /** Runs the job as soon as the run under way, if any, is over. */
+  /** Runs the job as soon as the current run, if any, has ended. */
   soon(): void
-  /** Ends after the run under way. */
+  /** Ends after the current run. */
   stop(): Promise<void>
 }
 
-/** Without a reason of ours every wake-up would make an error with its stack. */
+/** An abort reason of our own avoids creating an error with a stack for every wake-up. */
 const WOKEN = 'woken'
 
-/** Runs a job again and again, never twice at once. A failure is logged and the next turn tries again. */
+/** Runs a job periodically, never twice at once. A failure is logged, and the next run retries. */
 export function startPeriodic({ clock, log }: { clock: Clock; log: Log }, job: Job): Periodic {
   let stopped = false
   let alarm = new AbortController()
@@ -29,8 +29,8 @@ export function startPeriodic({ clock, log }: { clock: Clock; log: Log }, job: J
       if (failing) log.info({ job: job.name }, 'works again')
       failing = false
     } catch (error) {
-      // Once per outage, not once per turn.
-      if (!failing) log.warn({ job: job.name, reason: (error as Error).message }, 'failed, will try again')
+      // Logged once per outage, not once per run.
+      if (!failing) log.warn({ job: job.name, reason: (error as Error).message }, 'failed, will retry')
       failing = true
     }
   }

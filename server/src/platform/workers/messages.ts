@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 
-/** The addresses that a worker listens on; the same for all workers of a service. */
+/** Addresses that a worker listens on, the same for all workers of a service. */
 export type Listening = { readonly url: string; readonly managementUrl: string }
 
 /** Messages from a worker to the supervisor: `total` requests the metrics of the service, `metrics` replies with its own. */
@@ -18,7 +18,7 @@ export type ToWorker =
   | { readonly kind: 'total'; readonly id: number; readonly text: string }
   | { readonly kind: 'stop' }
 
-/** Requests to another process that wait for their replies, each until its deadline. */
+/** Pending requests to another process, each with a timeout. */
 export class PendingReplies<Reply> {
   readonly #clock: Clock
   readonly #timeoutMs: number

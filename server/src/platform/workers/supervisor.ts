@@ -5,12 +5,12 @@ import { AggregateMetrics } from './aggregate-metrics.ts'
 import type { FromWorker, Listening } from './messages.ts'
 import { WorkerProcess } from './worker-process.ts'
 
-/** A worker gives its clients 8 s and its store 5 s; beyond that it hangs. */
+/** A worker allows 8 s for clients and 5 s for its store. After that it hangs. */
 const STOP_TIMEOUT_MS = 15_000
-/** A worker with this uptime did not fail at its start: it is replaced at once. */
+/** A worker with this uptime did not fail at its start, and is replaced immediately. */
 const STABLE_UPTIME_MS = 60_000
 const MIN_RESTART_DELAY_MS = 200
-/** Long enough to cost nothing, short enough that the service is back soon after the cause is fixed. */
+/** Long enough to cost little, short enough that the service recovers soon after the cause is fixed. */
 const MAX_RESTART_DELAY_MS = 30_000
 
 /** Exponential backoff before a worker is replaced, by the number of early exits in a row. */
@@ -23,7 +23,7 @@ export function restartDelay(uptimeMs: number, earlyExits: number): { delayMs: n
 interface Deps {
   readonly clock: Clock
   readonly log: Log
-  /** Starts a process; all but the first are given the addresses to listen on. */
+  /** Starts a process. All but the first get the addresses to listen on. */
   launch(listening: Listening | undefined): ChildProcess
 }
 
@@ -57,7 +57,7 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
       void metrics.text([...workers]).then((text) => from.send({ kind: 'total', id: message.id, text }))
   }
 
-  /** Replaces a worker, and its replacements, for as long as the service runs. */
+  /** Replaces a worker and its replacements while the service runs. */
   async function keepRunning(first: WorkerProcess): Promise<void> {
     let earlyExits = 0
     for (let worker = first; ; worker = spawnWorker()) {
@@ -75,7 +75,7 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
   }
 
   async function startAll(): Promise<Listening> {
-    // The first one alone: it binds the port, or reports once why it cannot.
+    // The first one starts alone: it binds the port, or reports once why it cannot.
     const first = spawnWorker()
     listening = await first.ready
     const others = Array.from({ length: count - 1 }, spawnWorker)

@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 import { type FromWorker, type Listening, PendingReplies, type ToWorker } from './messages.ts'
 
-/** More than the supervisor gives the workers to reply to it. */
+/** Longer than the supervisor waits for the workers. */
 const TOTAL_TIMEOUT_MS = 3_000
-/** Not a setting: the supervisor sets it for its children. An IPC channel alone proves nothing, since pm2 opens one as well. */
+/** Not a setting: the supervisor sets it for its children. An IPC channel alone proves nothing, because pm2 opens one too. */
 const WORKER_VARIABLE = 'WORKER_OF_JETON'
 
 export const workerEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
@@ -23,7 +23,7 @@ export interface WorkerLink {
   /** The metrics of the whole service as text; undefined if the supervisor does not reply. */
   totalText(): Promise<string | undefined>
   reportMetrics(families: () => readonly Family[]): void
-  /** Calls back when the supervisor says so or is gone: nobody would replace or stop this process without it. */
+  /** Calls back when the supervisor requests it or is gone, because nobody would replace or stop this process without it. */
   onStop(stop: () => void): void
 }
 

@@ -4,18 +4,18 @@ import type { Family } from '../metric-families.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
 import { type FromWorker, type Listening, PendingReplies, type ToWorker } from './messages.ts'
 
-/** A busy worker replies at its next turn; one that hangs must not delay the metrics of the others. */
+/** A busy worker replies within one turn of the event loop. One that hangs must not delay the metrics of the others. */
 const METRICS_TIMEOUT_MS = 1_000
 
 type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null }
 type OnMessage = (worker: WorkerProcess, message: FromWorker) => void
 
-/** A worker as the supervisor sees it. */
+/** A worker process, seen from the supervisor. */
 export class WorkerProcess {
   readonly child: ChildProcess
   readonly #replies: PendingReplies<readonly Family[]>
   readonly exited: Promise<Exit>
-  /** Resolves with the addresses that it listens on; rejects if it exits before. */
+  /** Resolves with the addresses that it listens on. Rejects if it exits before that. */
   readonly ready: Promise<Listening>
   #isReady = false
   families: readonly Family[] = []
@@ -25,7 +25,7 @@ export class WorkerProcess {
     this.#replies = new PendingReplies(clock, METRICS_TIMEOUT_MS)
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }))
-      // Without a pid it could not even be started.
+      // Without a pid the process could not be started.
       child.once('error', () => child.pid === undefined && resolve({ code: EXIT.refused, signal: null }))
     })
     this.ready = new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class WorkerProcess {
     else this.child.kill('SIGKILL')
   }
 
-  /** Requests its metrics. Without a reply in time the last report stands. */
+  /** Requests its metrics. Without a reply in time the last report is used. */
   async refreshMetrics(): Promise<void> {
     const families = await this.#replies.request((id) => this.send({ kind: 'metrics', id }))
     if (families) this.families = families

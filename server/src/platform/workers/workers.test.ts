@@ -15,7 +15,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 
-/** A supervisor with workers that follow the test's orders; `envs` are the environments of the first, the second and so on. */
+/** A supervisor with workers that the test controls. `envs` are the environments of the workers, in order. */
 function superviseTestWorkers(count: number, envs: readonly NodeJS.ProcessEnv[] = []) {
   const clock = new TestClock()
   const { log, text } = capturedLog({ level: 'info' })
@@ -84,7 +84,7 @@ describe('workers', () => {
     const heard = [saying(b, 'heard'), saying(c, 'heard')]
     order(a, { order: 'wake', topic: 'keys' })
     expect((await Promise.all(heard)).map(({ topic }) => topic)).toEqual(['keys', 'keys'])
-    // After a request and its reply no message is on its way.
+    // After a request and its reply, no earlier message is in transit.
     await totalOf(a)
     expect(own).toEqual([])
   })

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg'
 import { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 
-/** Codes of Node for a host that cannot be reached. */
+/** Node.js error codes for a host that cannot be reached. */
 const NO_CONNECTION = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -14,24 +14,24 @@ const NO_CONNECTION = new Set([
   'ETIMEDOUT',
 ])
 
-/** Codes of Node for TLS that failed. An expired certificate is an outage, not a defect of the program. */
+/** Node.js error codes for failed TLS. An expired certificate is an outage, not a bug. */
 const NO_TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /** `pg` gives these errors no code. */
 const LOST = /^(Connection terminated|Client (has encountered|was closed)|timeout e|Query read timeout)/
 const NO_SSL = /SSL connection/
-/** The server asks for a password, and the address has none. */
+/** The server requires a password, and the URL has none. */
 const NO_PASSWORD = /^SASL: .*password must be/
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
 /**
- * SQLSTATE classes after which a retry makes sense: connection (08), resources (53), operator intervention and start-up
- * (57), system error (58), a database or user that is gone or refused (28, 3D). Of the others: read-only (25006), and a
- * lock or a transaction that took too long (55P03, 25P03).
+ * SQLSTATEs after which a retry makes sense: connection (08), resources (53), operator intervention and start-up (57),
+ * system error (58), a missing or refused database or user (28, 3D), read-only (25006), and a lock or transaction timeout
+ * (55P03, 25P03).
  */
 const UNAVAILABLE = /^(08|28|3D|53|57|58)|^(25006|25P03|55P03)$/
 
-/** Those that concern writes alone. */
+/** Those that affect writes only. */
 const NOT_WRITABLE: Record<string, StoreNotWritable['why']> = {
   '25006': 'the store is read-only',
   '53100': 'the disk is full',
@@ -41,27 +41,27 @@ const DEADLOCK = new Set(['40P01', '40001'])
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown })?.code ?? '')
 
-/** Several addresses of one host that all refused come as one error without a message. */
+/** If several addresses of a host refuse, Node.js reports one error without a message. */
 const messageOf = (error: unknown): string =>
   (error as Error).message || ((error as AggregateError).errors?.[0] as Error)?.message || String(error)
 
-/** The connection is gone, not only the statement. */
+/** True if the connection is lost, not only the statement. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.severity === 'FATAL' || error.severity === 'PANIC'
   return NO_CONNECTION.has(codeOf(error)) || NO_TLS.test(codeOf(error)) || LOST.test(messageOf(error))
 }
 
-/** Every connection of the pool was in use for the whole wait: no host failed. */
+/** True if all connections of the pool were in use for the whole wait. No host failed. */
 export const isPoolExhausted = (error: unknown): boolean => (error as Error)?.message === POOL_EXHAUSTED
 
-/** A newer version of the program added a column to a table that a prepared statement reads all columns of. */
+/** True if a newer version of Jeton added a column to a table that a prepared statement reads with `select *`. */
 export const isOutdatedPlan = (error: unknown): boolean =>
   (error as { routine?: unknown })?.routine === 'RevalidateCachedQuery'
 
-/** An earlier statement has lost the transaction. */
+/** True if an earlier statement has aborted the transaction. */
 export const isInLostTransaction = (error: unknown): boolean => codeOf(error) === '25P02'
 
-/** Nothing of the transaction was kept, and the same transaction can succeed. */
+/** True if nothing of the transaction was kept and a retry can succeed. */
 export const isWorthRepeating = (error: unknown): boolean =>
   DEADLOCK.has(codeOf(error)) || isOutdatedPlan(error)
 
@@ -83,7 +83,7 @@ export function toStoreError(error: unknown): unknown {
 }
 
 function tlsFailure(error: Error): StoreUnavailable {
-  // Node's text after the semicolon is about its own options.
+  // The text after the semicolon is about options of Node.js.
   const why = `PostgreSQL: TLS failed, ${error.message.split(';')[0]}`
   const isName = codeOf(error) === 'ERR_TLS_CERT_ALTNAME_INVALID'
   const remedy = isName ? '' : '. A private authority is named by sslrootcert or NODE_EXTRA_CA_CERTS'

@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts'
 import { openDatabase, type PostgresDatabase, StoreUnavailable } from '../index.ts'
 import { hostsIn } from './hosts.ts'
 
-test('an address may name several hosts, with passwords and ports of every shape', () => {
+test('a URL may contain several hosts, and any password and port', () => {
   const named = (url: string) => hostsIn(url).map(({ host, port }) => `${host} ${port}`)
   expect(named('postgres://u:p@a:5433,b/jeton?sslmode=require')).toEqual(['a 5433', 'b 5432'])
   expect(named('postgresql://u:p,@x:1@db.example:6000/jeton')).toEqual(['db.example 6000'])
@@ -34,13 +34,13 @@ describe('a primary and its standby', () => {
   const isStandby = async (db: PostgresDatabase) =>
     (await db.withConnection((q) => q.query('select pg_is_in_recovery() as it')))[0]!.it
 
-  test('whoever stands first in the address, the primary is used, for reading as well', async () => {
+  test('the primary is used, also for reads, in any order of hosts', async () => {
     const [first, second] = [pair.standby().port, pair.primary().port]
     const db = await open(`postgres://jeton@127.0.0.1:${first},127.0.0.1:${second}/postgres`)
     expect(await Promise.all([isStandby(db), isStandby(db), isStandby(db)])).toEqual([false, false, false])
   })
 
-  test('a standby alone is no store: what it knows may be old, so it never answers', async () => {
+  test('a standby alone is not used, because its data may be old', async () => {
     const opening = openDatabase(
       { clock: { ...systemClock, sleep: async () => undefined } },
       { url: pair.standby().url(), pool: 2, folder: '' },
@@ -48,14 +48,14 @@ describe('a primary and its standby', () => {
     await expect(opening).rejects.toThrow(/standby/)
   })
 
-  test('after the standby was promoted, everything that was committed is there, and work and notifications go on', async () => {
+  test('after the standby is promoted, all commits are there, and work and notifications continue', async () => {
     const db = await prepareThings(await open(pair.url()))
     let heard = 0
     db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await db.transaction((tx) => insert(tx, 'before'))
     await pair.failOver()
-    // The promoted one may answer at once; what it never does is to answer without what was committed.
+    // The promoted host may answer immediately, but never without the committed rows.
     const meanwhile = await idsIn(db).catch((error: unknown) => error)
     if (!(meanwhile instanceof StoreUnavailable)) expect(meanwhile).toEqual(['before'])
     await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
@@ -67,14 +67,14 @@ describe('a primary and its standby', () => {
     await expect.poll(() => heard).toBeGreaterThan(before)
   })
 
-  test('connections that were given up while no host answered are not left open', async () => {
+  test('connection attempts that timed out leave no open connections', async () => {
     await pair.heal()
     const db = await open(pair.url())
     await pair.primary().stop()
     await pair.standby().stop()
     const cpu = process.cpuUsage()
     await Promise.all(Array.from({ length: 6 }, () => expect(db.now()).rejects.toThrow(StoreUnavailable)))
-    // Several hosts that refuse are asked once each, not over and over as fast as they can refuse.
+    // Hosts that refuse are tried once each, not in a busy loop.
     expect(process.cpuUsage(cpu).user).toBeLessThan(2_000_000)
     await pair.primary().start()
     await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
@@ -82,7 +82,7 @@ describe('a primary and its standby', () => {
     onTestFinished(() => sql.end())
     const isOpen = async () =>
       (await sql`select count(*)::int as n from pg_stat_activity where application_name = 'jeton'`)[0]!.n
-    // The pool, and the one that listens. PostgreSQL may take a moment to notice that another was closed.
+    // The pool plus the listening connection. PostgreSQL may take a moment to notice a closed one.
     await expect.poll(isOpen).toBeLessThanOrEqual(4)
   })
 })

@@ -2,21 +2,21 @@ import type { ConnectionOptions } from 'node:tls'
 import { isPoolExhausted } from './errors.ts'
 import { tlsAttempts } from './tls.ts'
 
-/** One way to connect: a host of the address, with or without TLS. */
+/** One connection target: a host of the URL, with or without TLS. */
 export interface Host {
   readonly host: string
   readonly port: number
   readonly user: string
   readonly password: string
   readonly database: string
-  /** Settings of the session, as PostgreSQL takes them on its command line. */
+  /** Session settings, in the format of PostgreSQL's command line. */
   readonly options: string
   readonly ssl: false | ConnectionOptions
 }
 
 const DEFAULT_PORT = 5432
 
-/** Parameters of an address that are for the client: the rest are settings of the session. */
+/** URL parameters for the client. All others are session settings. */
 const CLIENT_PARAMETERS = new Set([
   'application_name',
   'connect_timeout',
@@ -37,10 +37,10 @@ const sessionOptions = (parameters: URLSearchParams): string =>
     .map(([name, value]) => (name === 'options' ? value : `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`))
     .join(' ')
 
-/** Every host of `postgres://user:password@a:5432,b:5432/database?…`, which is not a valid URL with several hosts. */
+/** Parses every host of `postgres://user:password@a:5432,b:5432/database?…`, which is not a valid URL. */
 export function hostsIn(address: string): Host[] {
   const [, scheme, authority, rest] = /^(postgres(?:ql)?:\/\/)([^/]*)(.*)$/.exec(address)!
-  // A password may contain an `@` or a comma; a host cannot.
+  // A password may contain `@` or a comma; a host cannot.
   const at = authority!.lastIndexOf('@') + 1
   const [user, names] = [authority!.slice(0, at), authority!.slice(at)]
   return names.split(',').flatMap((name) => {
@@ -58,7 +58,7 @@ export function hostsIn(address: string): Host[] {
 
 /**
  * The order in which hosts are tried: first the one that answered last. Otherwise every new connection after a failover
- * would wait for a machine that is gone.
+ * would wait for the failed host.
  */
 export class Hosts {
   readonly all: readonly Host[]
@@ -72,7 +72,7 @@ export class Hosts {
     return this.all[this.#current]!
   }
 
-  /** Tries `connect` with each host as the current one, until it succeeds. Fails with the error of the first host. */
+  /** Calls `connect` with each host as the current one until it succeeds. Throws the error of the first host. */
   async connect<T>(connect: () => Promise<T>): Promise<T> {
     let failure: unknown
     for (let tries = 0; tries < this.all.length; tries++) {
@@ -82,7 +82,7 @@ export class Hosts {
       } catch (error) {
         if (isPoolExhausted(error)) throw error
         failure ??= error
-        // Another caller may have moved on meanwhile.
+        // Another caller may have switched hosts meanwhile.
         if (this.#current === tried) this.#current = (tried + 1) % this.all.length
       }
     }

@@ -9,10 +9,10 @@ export const CHANNEL = 'jeton_wake'
 
 /** Pause before a reconnect. Subscribers poll in the meantime. */
 const RECONNECT_MS = 500
-/** A silent connection may have lost its peer, so it asks the server from time to time. */
+/** A silent connection may have lost its peer, so it is checked at this interval. */
 const PING_EVERY_MS = 15_000
 
-/** Notifies subscribers of topics, over one connection that listens and reconnects whenever it was lost. */
+/** Notifies subscribers of topics, over one listening connection that reconnects when it is lost. */
 export class Notifications {
   readonly #hosts: Hosts
   readonly #subscribers = new Map<string, Set<() => void>>()
@@ -47,7 +47,7 @@ export class Notifications {
     }
   }
 
-  /** Until the connection is lost or closed. */
+  /** Listens until the connection is lost or closed. */
   async #listenOnce(): Promise<void> {
     const client = await this.#hosts.connect(() => this.#connect())
     const lost = once(client, 'end', { signal: this.#closing.signal }).catch(() => undefined)
@@ -57,7 +57,7 @@ export class Notifications {
         if (channel === CHANNEL) this.#notify(payload!)
       })
       await client.query(`listen ${CHANNEL}`)
-      // Notifications may have been missed before: every topic counts as changed.
+      // Notifications may have been missed, so every topic counts as changed.
       for (const topic of this.#subscribers.keys()) this.#notify(topic)
       await lost
     } finally {

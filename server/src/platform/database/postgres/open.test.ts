@@ -13,7 +13,7 @@ import {
   UniqueConflict,
 } from '../index.ts'
 
-/** "Within seconds": well above the server's own deadline, well below the 60 s that a statement here would take. */
+/** Well above the server's statement timeout, and well below the 60 s that a statement here would take. */
 const SECONDS = 25_000
 
 const open = async (url: string, pool = 3) => {
@@ -22,7 +22,7 @@ const open = async (url: string, pool = 3) => {
   return db as PostgresDatabase
 }
 
-describe('a PostgreSQL of our own', () => {
+describe('a PostgreSQL server', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres()
@@ -35,7 +35,7 @@ describe('a PostgreSQL of our own', () => {
     return db
   }
 
-  test('that is stopped makes every call unavailable within seconds, and all work again after its return', async () => {
+  test('that is stopped makes every call fail within seconds, and all calls work again after it returns', async () => {
     const db = await openThings()
     await db.transaction((tx) => insert(tx, 'before'))
     await server.stop()
@@ -56,7 +56,7 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toEqual(['before', 'later'])
   })
 
-  test('whose table gets a column under prepared statements, as by a newer program, serves every connection', async () => {
+  test('whose table gets a new column serves every connection with prepared statements', async () => {
     const db = await openThings()
     const all = (reader: Reader) => reader.read<{ things: { id: string } }>().selectFrom('things').selectAll()
     const everywhere = (read: () => Promise<unknown>) => Promise.all([read(), read(), read()])
@@ -72,7 +72,7 @@ describe('a PostgreSQL of our own', () => {
     expect(await everywhere(inTransaction)).toEqual([found, found, found])
   })
 
-  test('that dies under many open transactions loses them all and nothing else', async () => {
+  test('that crashes loses all open transactions and nothing else', async () => {
     const db = await openThings()
     await db.transaction((tx) => insert(tx, 'before'))
     const [begun, died] = [gate(), gate()]
@@ -93,16 +93,16 @@ describe('a PostgreSQL of our own', () => {
       expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } })
     await server.start()
     await vi.waitFor(() => db.now(), { timeout: 30_000, interval: 100 })
-    // More calls than the pool has connections: a dead one that was put back would show.
+    // More calls than connections in the pool, to detect a dead connection that was put back.
     await Promise.all(Array.from({ length: 12 }, (_, i) => db.transaction((tx) => insert(tx, `later-${i}`))))
     expect(await idsIn(db)).toHaveLength(13)
   })
 
-  test('that dies under a batch on a lent connection fails the batch, and the connection is not used again', async () => {
+  test('that crashes during a batch fails the batch, and the connection is not used again', async () => {
     const db = await openThings()
     const dying = db.withConnection(async (connection) => {
       await connection.query('begin')
-      // Its failure may come before the kill has returned: it is caught from the beginning.
+      // Its failure may arrive before the kill returns, so it is caught from the start.
       const sent = connection.query('select pg_sleep(4)').catch(() => undefined)
       await server.kill()
       await sent
@@ -115,7 +115,7 @@ describe('a PostgreSQL of our own', () => {
     expect(await idsIn(db)).toHaveLength(6)
   })
 
-  test('that restarts notifies its subscribers at its return and of what happens after', async () => {
+  test('that restarts notifies its subscribers when it returns and of later commits', async () => {
     const db = await openThings()
     let heard = 0
     db.subscribe('topic', () => heard++)
@@ -127,19 +127,19 @@ describe('a PostgreSQL of our own', () => {
     await expect.poll(() => heard).toBeGreaterThan(before)
   })
 
-  test('that was away for a while notifies its subscribers at its return', async () => {
+  test('that was down for a while notifies its subscribers when it returns', async () => {
     const db = await openThings()
     let heard = 0
     db.subscribe('topic', () => heard++)
     await expect.poll(() => heard).toBe(1)
     await server.stop()
-    // Some tries to reconnect must have failed; they are not visible from here.
+    // Some reconnects must have failed, which is not visible from here.
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     await server.start()
     await expect.poll(() => heard).toBeGreaterThan(1)
   })
 
-  test('that cannot be reached at the start is told in one line, without the password', async () => {
+  test('that cannot be reached at the start is reported in one line, without the password', async () => {
     await server.stop()
     onTestFinished(() => server.start())
     const clock = new TestClock()
@@ -179,7 +179,7 @@ describe('PostgreSQL', () => {
     await expect.poll(() => heard).toBe(2)
   })
 
-  test('what is asked without parameters is planned once, and several statements in one text still go', async () => {
+  test('a query without parameters is prepared once, and several statements in one text still work', async () => {
     const db = await open(inject('postgresUrl'))
     const asked = await db.withConnection(async (connection) => {
       for (let i = 0; i < 3; i++) await connection.query('select 1 as n')
@@ -191,13 +191,13 @@ describe('PostgreSQL', () => {
     expect(asked).toEqual([{ n: 1 }])
   })
 
-  test('withConnection gives bigint as numbers and translates errors', async () => {
+  test('withConnection returns bigint as numbers and translates errors', async () => {
     const db = await open(url())
     expect(
       await db.withConnection((q) => q.query('select 9007199254740991::bigint as n, count(*) as c')),
     ).toEqual([{ n: Number.MAX_SAFE_INTEGER, c: 1 }])
     const twice = db.withConnection(async (connection) => {
-      // All at once, as a batch is sent: the commit after a failure is a rollback.
+      // All at once, like a batch: the commit after a failure is a rollback.
       const sent = [
         'begin',
         'create temporary table once (id int primary key)',
@@ -213,7 +213,7 @@ describe('PostgreSQL', () => {
     await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
   })
 
-  test('what shares a connection runs in turn, and goes on with another where it was cut', async () => {
+  test('work on the shared connection runs in turn, and continues on a new one if it is cut', async () => {
     const db = await open(url())
     const run = (...texts: string[]) =>
       db.withConnection((q) => Promise.allSettled(texts.map((text) => q.query(text))), { shared: true })
@@ -239,7 +239,7 @@ describe('PostgreSQL', () => {
     await expect(pid()).rejects.toThrow(StoreUnavailable)
   })
 
-  test('a statement that a lost transaction was the first to send can be used by the next one', async () => {
+  test('a statement that was first sent in an aborted transaction can be used by the next one', async () => {
     const db = await open(url())
     const run = (...queries: [text: string, ...parameters: unknown[]][]) =>
       db.withConnection((q) => Promise.allSettled(queries.map(([text, ...rest]) => q.query(text, rest))), {
@@ -256,7 +256,7 @@ describe('PostgreSQL', () => {
   const pidOf = async (db: PostgresDatabase): Promise<unknown> =>
     (await db.withConnection((q) => q.query('select pg_backend_pid() as pid')))[0]!.pid
 
-  test('a connection that is given back with an open transaction is not used again', async () => {
+  test('a connection that is returned with an open transaction is not used again', async () => {
     const db = await open(url())
     const before = await pidOf(db)
     expect(await pidOf(db)).toBe(before)
@@ -264,7 +264,7 @@ describe('PostgreSQL', () => {
     expect(await pidOf(db)).not.toBe(before)
   })
 
-  test('a connection is replaced after many statements whose first use failed, since the server keeps each', async () => {
+  test('a connection is replaced after many statements whose first use failed, because the server keeps them', async () => {
     const db = await open(url())
     const before = await pidOf(db)
     await db.withConnection(async (q) => {
@@ -281,13 +281,13 @@ describe('PostgreSQL', () => {
     await run('select n from planned')
     await run('alter table planned alter n type text')
     const sending = run('begin', `insert into planned values ('2')`, 'select n from planned', 'commit')
-    // All answers are there when the first one is read, so the transaction is already over by then.
+    // All results have arrived when the first one is read, so the transaction has already ended.
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100))
     const sent = await sending
     expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
   })
 
-  test('closing waits for what runs on the shared connection, and refuses what comes later', async () => {
+  test('closing waits for work on the shared connection, and refuses later work', async () => {
     const db = await open(url())
     const run = (text: string) => db.withConnection((q) => q.query(text), { shared: true })
     const running = run('select 1 as done from pg_sleep(1)')
@@ -299,7 +299,7 @@ describe('PostgreSQL', () => {
     expect(await running).toEqual([{ done: 1 }])
   })
 
-  test('a caller that finds every connection in use is refused within seconds, and nobody else is', async () => {
+  test('a caller is refused within seconds if every connection is in use, without affecting others', async () => {
     const db = await open(url(), 1)
     const began = performance.now()
     const held = gate()
@@ -323,7 +323,7 @@ describe('PostgreSQL', () => {
     await vi.waitFor(async () => expect(await pid()).not.toBe(first))
   })
 
-  test('a statement that takes too long is given up as unavailable', async () => {
+  test('a statement that takes too long fails as unavailable', async () => {
     const db = await open(url())
     const began = performance.now()
     await expect(db.withConnection((q) => q.query('select pg_sleep(60)'))).rejects.toThrow(StoreUnavailable)
@@ -342,7 +342,7 @@ describe('PostgreSQL', () => {
     expect(await slow).toEqual([{ done: 1 }])
   })
 
-  test('a claim leaves out what another transaction holds, and does not wait for it', async () => {
+  test('a claim skips rows that another transaction has locked, and does not wait', async () => {
     const db = await openThings()
     await db.transaction(async (tx) => {
       for (const id of ['a', 'b', 'c']) await insert(tx, id)
@@ -371,7 +371,7 @@ describe('PostgreSQL', () => {
     expect(await idsIn(db)).toEqual(['a'])
   })
 
-  test('a deadlock is no error: the work is run again', async () => {
+  test('work is run again after a deadlock', async () => {
     const db = await openThings()
     await db.transaction(async (tx) => void (await Promise.all([insert(tx, 'a'), insert(tx, 'b')])))
     const met = [gate(), gate()]
@@ -391,13 +391,13 @@ describe('PostgreSQL', () => {
     expect(rows.map((row) => row.n)).toEqual([2, 2])
   })
 
-  test('a database that is taken away while it serves is an outage, not a bug, and its return is noticed', async () => {
+  test('a database that is dropped while in use is an outage, and its return is noticed', async () => {
     const admin = await open(url())
     const asAdmin = (text: string) => admin.withConnection((q) => q.query(text))
     await asAdmin('create database fleeting')
     const db = await open(new URL('/fleeting', url()).href)
     await asAdmin('drop database fleeting with (force)')
-    // The first may find its connection cut; the next ones find that there is no such database.
+    // The first call may find its connection cut; later ones find that the database does not exist.
     for (let i = 0; i < 4; i++)
       await expect(db.withConnection((q) => q.query('select 1'))).rejects.toThrow(StoreUnavailable)
     await asAdmin('create database fleeting')

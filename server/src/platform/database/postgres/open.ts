@@ -13,15 +13,15 @@ import { PrimaryPool } from './primary-pool.ts'
 type Result = Pick<QueryResult, 'command' | 'rowCount' | 'rows'>
 
 const RETRIES = 3
-/** Lets the transaction that won a deadlock take its lock first: an immediate repeat could meet it again. */
+/** Lets the transaction that won a deadlock take its lock first: an immediate retry could deadlock again. */
 const RETRY_DELAY_MS = 50
-/** Closing waits no longer than this for transactions in progress: supervisors kill after ten seconds. */
+/** Maximum wait for transactions in progress when closing: process supervisors kill after ten seconds. */
 const CLOSE_WITHIN_MS = 5_000
 
 /** `db1:5432,db2:5432/jeton`, without user and password. */
 const hostsOf = (url: string): string => url.replace(/^postgres(ql)?:\/\/([^/]*@)?/, '').replace(/\?.*$/, '')
 
-/** A connection for Kysely. A lost transaction fails with the error that lost it, whatever was sent behind. */
+/** A connection for Kysely. All statements of an aborted transaction fail with the error that aborted it. */
 class KyselyClient {
   readonly #connection: Connection
   #cause: unknown
@@ -33,7 +33,7 @@ class KyselyClient {
 
   async query(text: string, parameters: readonly unknown[]): Promise<Result> {
     const result = await this.#connection.query(text, parameters).catch((error) => this.#fail(text, error))
-    // PostgreSQL answers the commit of a lost transaction with a rollback.
+    // PostgreSQL answers the commit of an aborted transaction with a rollback.
     if (text === 'commit' && result.command === 'ROLLBACK')
       throw (await this.#causeOfLoss()) ?? new Error('PostgreSQL rolled the transaction back.')
     return result
@@ -45,7 +45,7 @@ class KyselyClient {
 
   async #fail(text: string, error: unknown): Promise<Result> {
     if (text === 'rollback') {
-      // The server has rolled back, or will. This error must not hide the one before it.
+      // The server has rolled back, or will. This error must not hide the earlier one.
       this.#isDiscarded = true
       return { command: 'ROLLBACK', rowCount: 0, rows: [] }
     }
@@ -54,7 +54,7 @@ class KyselyClient {
     throw error
   }
 
-  /** Answers that arrive together may be handled in another order, so this waits for the turn after them. */
+  /** Results that arrive together may be handled in another order, so this waits for one turn of the event loop. */
   async #causeOfLoss(): Promise<unknown> {
     await nextTurn()
     return this.#cause
@@ -100,7 +100,7 @@ async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => 
   }
 }
 
-/** Runs the work again after a deadlock: nothing of it was kept. */
+/** Runs the work again after a deadlock, because nothing of it was kept. */
 async function runTransaction<T>(
   pipelined: PipelinedKysely,
   work: (tx: Transaction) => Promise<T>,

@@ -1,21 +1,21 @@
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { isConnectionLost, isOutdatedPlan, toStoreError } from './errors.ts'
 
-/** Far more than the different statements of the program; batches of every length add the rest. */
+/** Far more than the different statements of Jeton; batches of different lengths add the rest. */
 const MAX_STATEMENTS = 1_000
 
-/** Counts how often the tables have changed under prepared statements. The clients of a pool share it. */
+/** Counts how often tables have changed under prepared statements. Shared by the clients of a pool. */
 export interface SchemaChanges {
   count: number
 }
 
-/** Statements without parameters use the simple protocol, which allows several in one text. Reads are worth a plan. */
+/** Statements without parameters use the simple protocol, which allows several in one text. Only reads are prepared. */
 const isWorthPreparing = (text: string, parameters: readonly unknown[]): boolean =>
   parameters.length > 0 || text.startsWith('select ')
 
 /** Names the statements of one client, so that the server parses and plans each of them once. */
 export class PreparedStatements {
-  /** Without a name while the first use is in flight. */
+  /** Undefined while the first use is in flight. */
   readonly #names = new Map<string, string | undefined>()
   readonly #changes: SchemaChanges
   readonly #madeAfter: number
@@ -26,14 +26,14 @@ export class PreparedStatements {
     this.#madeAfter = changes.count
   }
 
-  /** Whether the client has too many statements or outdated ones. Only closing it removes them from the server. */
+  /** True if the client has too many statements or outdated ones. Only closing it removes them from the server. */
   get isExpired(): boolean {
     return this.#madeAfter !== this.#changes.count || this.#count >= MAX_STATEMENTS
   }
 
   /**
-   * Runs `send` with a name, or without one. The statements behind a first use must not rely on its name: in a lost
-   * transaction the server refuses to parse it.
+   * Runs `send` with or without a name. Statements behind a first use must not rely on its name, because the server does not
+   * parse it in an aborted transaction.
    */
   async run<T>(text: string, send: (name?: string) => Promise<T>): Promise<T> {
     const known = this.#names.get(text)
@@ -51,7 +51,7 @@ export class PreparedStatements {
     }
   }
 
-  /** Expires all clients of the pool, unless that has happened since this one connected. */
+  /** Expires all clients of the pool, unless this client connected before the last expiry. */
   noteOutdatedPlan(): void {
     if (this.#madeAfter === this.#changes.count) this.#changes.count++
   }
@@ -63,7 +63,7 @@ export class Connection {
   readonly #statements: PreparedStatements
   readonly #timeoutMs: number
   #isLost = false
-  /** Whether the statements sent so far leave a transaction open. */
+  /** True if the statements sent so far leave a transaction open. */
   #isInTransaction = false
 
   constructor(client: PoolClient, statements: PreparedStatements, timeoutMs: number) {
@@ -72,7 +72,7 @@ export class Connection {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Whether it must be closed instead of being used again. */
+  /** True if it must be closed instead of reused. */
   get isExpired(): boolean {
     return this.#isLost || this.#statements.isExpired
   }
@@ -92,7 +92,7 @@ export class Connection {
     } catch (error) {
       if (!isOutdatedPlan(error)) throw this.#failed(error)
       this.#statements.noteOutdatedPlan()
-      // A lost transaction must be repeated as a whole. Its status may be idle by now, if the commit was sent behind.
+      // An aborted transaction must be repeated as a whole. Its status may already be idle, if the commit was sent behind it.
       if (!isSingle) throw error
       return send().catch((again) => Promise.reject(this.#failed(again)))
     }

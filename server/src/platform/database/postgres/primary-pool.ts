@@ -6,15 +6,15 @@ import { toStoreError } from './errors.ts'
 import type { Host, Hosts } from './hosts.ts'
 import { Connection, PreparedStatements } from './prepared-statements.ts'
 
-/** The server gives up a statement after this long, and says so. */
+/** Timeout on the server, which reports it as an error. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_CONNECT_MS = 4_000
 
-/** Epoch milliseconds and counts fit a double. As strings, the default, they would compare wrongly without an error. */
+/** Epoch milliseconds and counts fit a double. As strings, the default, they would silently compare wrongly. */
 const parsers = new TypeOverrides()
 parsers.setTypeParser(types.builtins.INT8, Number)
 
-/** All hosts together are tried within the time that callers wait for a connection. */
+/** Leaves time to try all hosts while a caller waits for a connection. */
 const connectTimeoutMs = (hosts: number): number => Math.min(MAX_CONNECT_MS, QUERY_TIMEOUT_MS / (hosts + 0.5))
 
 const configOf = (host: Host, hosts: number): ClientConfig => ({
@@ -30,17 +30,17 @@ const configOf = (host: Host, hosts: number): ClientConfig => ({
   idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS * 2,
 })
 
-/** Clients of the host that is current when they are made. */
+/** Creates clients of the current host. */
 export const clientFor = (hosts: Hosts) =>
   class extends Client {
     constructor() {
       super(configOf(hosts.current, hosts.all.length))
-      // The queries in flight fail with the same error; without a listener it would end the process.
+      // Queries in flight fail with the same error. Without a listener it would crash the process.
       this.on('error', () => undefined)
     }
   }
 
-/** Refuses a standby, also for reading: it may be behind, and would call a revoked token active. */
+/** Refuses a standby, also for reads: it may be behind, and would report a revoked token as active. */
 export async function requirePrimary(client: Pick<Client, 'query' | 'host' | 'port'>): Promise<void> {
   const { rows } = await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
   if (rows[0]!.is_standby)
@@ -54,7 +54,7 @@ interface SharedUse {
   users: number
 }
 
-/** Connections to the primary: a bounded number, each used by one caller at a time, and one that callers can share. */
+/** Connections to the primary: a bounded number for exclusive use, and one that callers share. */
 export class PrimaryPool {
   readonly #hosts: Hosts
   readonly #pool: Pool
@@ -72,7 +72,7 @@ export class PrimaryPool {
     })
     const changes = { count: 0 }
     this.#pool.on('connect', (client) => void this.#statements.set(client, new PreparedStatements(changes)))
-    // An idle connection that was cut: the pool has already removed it.
+    // An idle connection was cut. The pool has already removed it.
     this.#pool.on('error', () => undefined)
   }
 
@@ -94,8 +94,8 @@ export class PrimaryPool {
   }
 
   /**
-   * Lends one connection to all callers that are here at the same time. Each of them sends a transaction as a whole, so
-   * the server goes from one to the next without waiting for us.
+   * Lends one connection to all concurrent callers. Each of them sends a transaction as a whole, so the server continues
+   * with the next one without waiting for a round trip.
    */
   async useShared<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw closed()
@@ -114,7 +114,7 @@ export class PrimaryPool {
     }
   }
 
-  /** Waits for the connections in use, but not longer than given. */
+  /** Waits for the connections in use, up to the given time. */
   async close(withinMs: number): Promise<void> {
     if (this.#pool.ending) return
     const deadline = new AbortController()

@@ -7,13 +7,10 @@ import { StartFailure } from '../../start-failure.ts'
 const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type Mode = (typeof MODES)[number]
 
-/** What `pg` takes as `ssl`. */
+/** Type of the `ssl` option of `pg`. */
 export type Tls = false | ConnectionOptions
 
-/**
- * How to encrypt a connection, in the order of the attempts. The parameters of an address are named and understood as
- * libpq does. Without any, nothing is encrypted.
- */
+/** TLS options in the order of attempts. URL parameters have the names and meaning of libpq; the default is no TLS. */
 export function tlsAttempts(host: string, parameters: URLSearchParams): Tls[] {
   const mode = modeIn(parameters)
   if (mode === 'disable') return [false]
@@ -26,10 +23,10 @@ function tlsOptions(host: string, mode: Mode, parameters: URLSearchParams): Conn
   const isUnchecked = mode === 'allow' || mode === 'prefer'
   const ca = isUnchecked ? undefined : authorityIn(parameters)
   return {
-    // RFC 6066 §3: an address is no server name.
+    // RFC 6066 §3: an IP address is not a server name.
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca && { ca }),
-    // As in libpq, an authority that is named is checked.
+    // As in libpq, a configured authority is always verified.
     rejectUnauthorized: !isUnchecked && (mode !== 'require' || parameters.has('sslrootcert')),
     checkServerIdentity: (_, certificate) =>
       mode === 'verify-full' ? identityProblem(host, certificate) : undefined,
@@ -38,12 +35,14 @@ function tlsOptions(host: string, mode: Mode, parameters: URLSearchParams): Conn
 
 function modeIn(parameters: URLSearchParams): Mode {
   if (parameters.has('ssl'))
-    throw new StartFailure(`JETON_DATABASE_URL: ssl is not known; write sslmode=verify-full or another mode.`)
+    throw new StartFailure(
+      `JETON_DATABASE_URL: unknown parameter ssl. Use sslmode=verify-full or another mode.`,
+    )
   const given = parameters.get('sslmode') ?? (parameters.has('sslrootcert') ? 'verify-full' : 'disable')
   const mode = MODES.find((one) => one === given)
   if (mode) return mode
   throw new StartFailure(
-    `JETON_DATABASE_URL: sslmode=${JSON.stringify(given)} is none of: ${MODES.join(', ')}.`,
+    `JETON_DATABASE_URL: sslmode=${JSON.stringify(given)} is not one of: ${MODES.join(', ')}.`,
   )
 }
 
@@ -59,7 +58,7 @@ function authorityIn(parameters: URLSearchParams): string | undefined {
   }
 }
 
-/** With a code of Node's own, so that it counts as an outage like other failures of TLS. */
+/** Has a Node.js error code, so that it counts as an outage like other TLS failures. */
 function identityProblem(host: string, { raw }: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(raw)
   if (isFor(host, certificate)) return undefined
@@ -70,9 +69,9 @@ function identityProblem(host: string, { raw }: PeerCertificate): Error | undefi
 }
 
 /**
- * As libpq decides it: a name by the DNS names of the certificate, or by its common name where it has none; an asterisk
- * stands for one label. An address by the addresses of the certificate, by a DNS name that spells it, or by the common name
- * where the certificate has no address.
+ * Matches like libpq: a host name against the DNS names of the certificate, or against its common name if it has none. An
+ * asterisk matches one label. An IP address against the addresses of the certificate, a DNS name with the same text, or
+ * the common name if the certificate has no address.
  */
 export function isFor(host: string, certificate: X509Certificate): boolean {
   if (isIP(host) === 0) return certificate.checkHost(host, { partialWildcards: false }) !== undefined

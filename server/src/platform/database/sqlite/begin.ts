@@ -14,10 +14,10 @@ const RETRY_DELAY_MS = 0.8
 
 const never = new Int32Array(new SharedArrayBuffer(4))
 
-/** Blocks this thread, which has nothing else to do. */
+/** Blocks this thread, which has no other work. */
 const pause = (): void => void Atomics.wait(never, 0, 0, RETRY_DELAY_MS * (0.5 + Math.random()))
 
-/** Begins a transaction that writes. While another process has one open, it waits, up to the busy timeout. */
+/** Begins a write transaction. Waits while another process has one open, up to the busy timeout. */
 export function beginImmediate(database: DatabaseSync): void {
   const deadline = performance.now() + BUSY_TIMEOUT_MS
   database.exec('pragma busy_timeout = 0')

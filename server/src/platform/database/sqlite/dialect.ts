@@ -13,7 +13,7 @@ import type { Mutex } from '../mutex.ts'
 import type { SqliteConnection } from './worker-connection.ts'
 import type { QueryReply, ThreadRequest } from './worker-thread.ts'
 
-/** Copies a view into a larger buffer: a message would carry the whole buffer, 8 KB for each digest. */
+/** Copies a view of a larger buffer: a message would contain the whole buffer, 8 KB for each digest. */
 const copyView = (value: unknown): unknown =>
   value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? new Uint8Array(value) : value
 
@@ -23,7 +23,7 @@ function toRowObject<Row>(columns: readonly string[], values: readonly unknown[]
   return row as Row
 }
 
-/** Together with the wait for another process's lock (5 s) a caller still gets its 503 within seconds. */
+/** Together with the wait for another process's lock (5 s), a caller still gets 503 within seconds. */
 export const WRITER_LOCK_TIMEOUT_MS = 4_000
 
 class ThreadConnection implements DatabaseConnection {
@@ -45,9 +45,9 @@ class ThreadConnection implements DatabaseConnection {
     return this.#thread.send(request, this.#timeoutMs)
   }
 
-  // biome-ignore lint/correctness/useYield: nothing here streams, and silence would hide that
+  // biome-ignore lint/correctness/useYield: streaming is not supported
   async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Streaming is not possible across the SQLite thread; page instead.')
+    throw new Error('Streaming is not supported across the SQLite thread. Use pages instead.')
   }
 }
 
@@ -63,7 +63,7 @@ interface DialectOptions {
   readonly noTimeout?: boolean
 }
 
-/** With a mutex it is the writer, which runs one transaction at a time; without one it is the reader. */
+/** With a mutex, the writer, which runs one transaction at a time; without one, the reader. */
 class ThreadDriver implements Driver {
   readonly #connection: ThreadConnection
   readonly #mutex: Mutex | undefined
@@ -91,8 +91,8 @@ class ThreadDriver implements Driver {
   }
 
   /**
-   * Not awaited: the thread takes requests in order, so it runs before the next transaction, and a thread that hangs would
-   * block the caller.
+   * Not awaited: the thread processes requests in order, so the rollback runs before the next transaction. Awaiting a thread
+   * that hangs would block the caller.
    */
   async rollbackTransaction(): Promise<void> {
     this.#connection.send({ kind: 'rollback' }).catch(() => undefined)

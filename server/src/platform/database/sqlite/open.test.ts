@@ -32,7 +32,7 @@ async function openThings(folder = temporaryFolder()): Promise<SqliteDatabase> {
 }
 
 describe('SQLite', () => {
-  // These three mostly wait, so they run together.
+  // These three tests mostly wait, so they run concurrently.
   test.concurrent('is unavailable after a bounded wait while another process holds the write lock, and works once the lock is free', async ({
     expect,
   }) => {
@@ -67,14 +67,14 @@ describe('SQLite', () => {
         .rejects.toThrow(StoreUnavailable)
         .then(() => performance.now() - began),
     )
-    // One after the other they would wait for more than half a minute.
+    // If they waited one after the other, it would take more than half a minute.
     expect(Math.max(...(await Promise.all(waited)))).toBeLessThan(25_000)
     other.close()
     await db.transaction((tx) => insert(tx, 'b'))
     expect(await idsIn(db)).toEqual(['b'])
   })
 
-  test.concurrent('a disk that hangs is an outage, and no transaction that timed out is left half done', async ({
+  test.concurrent('a disk that hangs is an outage, and leaves no transaction half done', async ({
     expect,
   }) => {
     const db = await openThings()
@@ -83,7 +83,7 @@ describe('SQLite', () => {
     const hung = db.runInWriter(hang, 18_000).catch((error) => error)
     const waited = ['a', 'b'].map((id) => db.transaction((tx) => insert(tx, id)).catch((error) => error))
     const all = await Promise.all([hung, ...waited])
-    // The next one gets the mutex, but its `begin` times out as well and is rolled back once the thread runs it.
+    // The next one gets the mutex, but its `begin` times out too and is rolled back once the thread runs it.
     all.push(await db.transaction((tx) => insert(tx, 'c')).catch((error) => error))
     for (const error of all) expect(error).toBeInstanceOf(StoreUnavailable)
     expect(performance.now() - began).toBeGreaterThan(13_000)
@@ -116,7 +116,7 @@ describe('SQLite', () => {
     await expect(failing).rejects.toThrow('no')
     fromOthers('a')
     fromOthers('unknown')
-    // A wake-up from another process is not sent back.
+    // A notification from another process is not sent back.
     expect([sent, heard]).toEqual([
       ['a', 'b'],
       ['a', 'a'],
@@ -138,7 +138,7 @@ describe('SQLite', () => {
     expect(Math.max(done.a, done.b)).toBeLessThan(10 * Math.min(done.a, done.b))
   })
 
-  test('runs transactions one after the other, in the order in which they came', async () => {
+  test('runs transactions one after the other, in order of arrival', async () => {
     const db = await openThings()
     const [held, goOn] = [gate(), gate()]
     const order: number[] = []
@@ -172,7 +172,7 @@ describe('SQLite', () => {
     expect(statSync(folder).mode & 0o077).toBe(0)
   })
 
-  test('a file that is no database is reported in one line that names the setting', async () => {
+  test('a file that is not a database is reported in one line that names the setting', async () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'jeton.db'), 'this is not a database, '.repeat(100))
     const opening = openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder })
@@ -216,7 +216,7 @@ describe('messages to the writer thread', () => {
     }
   }
 
-  test('carry together what is sent together, begin with the first statement', async () => {
+  test('contain all requests of one turn, with `begin` before the first statement', async () => {
     const db = await openThings()
     const work = () =>
       db.transaction(async (tx) => {
@@ -227,7 +227,7 @@ describe('messages to the writer thread', () => {
     expect(await idsIn(db)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('carry the commit with the last statements where it need not wait for them', async () => {
+  test('contain the commit with the last statements if it need not wait for them', async () => {
     const db = await openThings()
     const work = () =>
       db.transaction(async (tx) => {
@@ -238,7 +238,7 @@ describe('messages to the writer thread', () => {
     expect(await idsIn(db)).toEqual(['a', 'b', 'c'])
   })
 
-  test('that cannot be copied fail as a whole, and the writer goes on', async () => {
+  test('that cannot be copied fail as a whole, and the writer continues', async () => {
     const db = await openThings()
     const uncopyable = sql`update things set n = ${Symbol('n')}`
     const work = db.transaction(async (tx) => {
@@ -251,7 +251,7 @@ describe('messages to the writer thread', () => {
 })
 
 describe('a query on SQLite', () => {
-  test('returns the present columns of its table, also if it was prepared before they changed', async () => {
+  test('returns the current columns of its table, even if it was prepared before they changed', async () => {
     const db = await openThings()
     await db.transaction((tx) => insert(tx, 'a'))
     const all = () => db.read<{ things: object }>().selectFrom('things').selectAll().execute()
@@ -271,14 +271,14 @@ describe('the write-ahead log', () => {
     try {
       return (database.prepare('select count(*) as n from things').get() as { n: number }).n
     } catch {
-      // Not even the table has been copied yet.
+      // The table itself has not been copied yet.
       return 0
     } finally {
       database.close()
     }
   }
 
-  test('is copied into the file while writing goes on, and not by the writer', async () => {
+  test('is copied into the file while writing continues, and not by the writer', async () => {
     const folder = temporaryFolder()
     const db = await openThings(folder)
     const add = procedure('add', `${INSERT} add.run(input + 'x'.repeat(100_000), 0);`)
@@ -288,14 +288,14 @@ describe('the write-ahead log', () => {
     expect(await idsIn(db)).toHaveLength(101)
   })
 
-  test('is copied by the writer itself when nobody else does, and then restarts', async () => {
+  test('is copied by the writer itself if nobody else does, and then restarts', async () => {
     const folder = temporaryFolder()
     const db = await openThings(folder)
     const large = procedure(
       'large',
       `${INSERT} for (let i = 0; i < 2000; i++) add.run(input + 'x'.repeat(4000) + i, 0);`,
     )
-    // Fewer commits than wake the other thread, each with thousands of pages.
+    // Fewer commits than wake the checkpoint thread, each with thousands of pages.
     for (let i = 0; i < 24; i++) await db.runInWriter(large, `a${i}`)
     expect(statSync(join(folder, 'jeton.db-wal')).size).toBeLessThan(150_000_000)
     expect(fileAlone(folder)).toBeGreaterThan(20_000)
@@ -313,7 +313,7 @@ describe('a writer-thread procedure', () => {
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('leaves nothing behind when it throws, and the writer goes on', async () => {
+  test('leaves nothing behind when it throws, and the writer continues', async () => {
     const db = await openThings()
     const failing = procedure('failing', `${INSERT} add.run('a', 0); throw new Error('no')`)
     await expect(db.runInWriter(failing, {})).rejects.toThrow('no')
@@ -321,7 +321,7 @@ describe('a writer-thread procedure', () => {
     expect(await idsIn(db)).toEqual(['b'])
   })
 
-  test('throws UniqueConflict like everything else', async () => {
+  test('throws UniqueConflict like any other write', async () => {
     const db = await openThings()
     const twice = procedure('twice', `${INSERT} add.run('a', 0); add.run('a', 0);`)
     await expect(db.runInWriter(twice, {})).rejects.toThrow(UniqueConflict)
@@ -346,7 +346,7 @@ describe('a writer-thread procedure', () => {
     await writing
   })
 
-  describe('learns whether others have written since its last run', () => {
+  describe('knows whether others have written since its last run', () => {
     const VERSIONS = `globalThis.versions ??= []; const seen = versions.indexOf(unchangedSince); versions.push(unchangedSince);`
 
     /** `isTheSame` runs the procedure and returns whether it got the object of an earlier run. */
@@ -404,7 +404,7 @@ describe('a writer-thread procedure', () => {
     })
   })
 
-  test('whose module does not exist is an error, and the writer goes on', async () => {
+  test('whose module does not exist fails, and the writer continues', async () => {
     const db = await openThings()
     await expect(db.runInWriter(new URL('file:///nowhere.mjs'), null)).rejects.toThrow('nowhere')
     await db.transaction((tx) => insert(tx, 'a'))

@@ -28,7 +28,7 @@ export function sqliteFileState(folder: string): 'none' | 'empty' | 'emptied' | 
   return sizeOf(`${file}-wal`) > 0 || existsSync(encryptionKeyFile(folder)) ? 'emptied' : 'empty'
 }
 
-/** Relative to the working directory, as a person would type it. */
+/** Path relative to the working directory, for messages. */
 function shown(path: string): string {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`
@@ -36,7 +36,7 @@ function shown(path: string): string {
 
 function makeFolder(folder: string): void {
   try {
-    // For the owner only: the file holds digests of credentials.
+    // For the owner only, because the file contains digests of credentials.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch {
@@ -49,7 +49,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** A start with an emptied file would hide the loss, and SQLite would delete what is left in the log. */
+/** A start with an emptied file would hide the loss, and SQLite would delete the rest of the log. */
 function refuseEmptied(folder: string): void {
   if (sqliteFileState(folder) !== 'emptied') return
   const file = shown(sqliteFile(folder))
@@ -62,8 +62,8 @@ async function openConnections(
   file: string,
   { inspect = false }: { inspect?: boolean | undefined },
 ): Promise<{ writer: SqliteConnection; reader: SqliteConnection }> {
-  // Makes the modules that are compiled so far available to the threads. Without it a first start loads the type stripper
-  // once per thread, 17 MB each.
+  // Makes the modules compiled so far available to the threads. Otherwise a first start loads the type stripper once per
+  // thread, 17 MB each.
   flushCompileCache()
   try {
     const writer = await SqliteConnection.open({ file, readOnly: false })
@@ -76,13 +76,13 @@ async function openConnections(
   }
 }
 
-/** The write-ahead log cannot restart while a snapshot is open, so it grows by what is written meanwhile. */
+/** The write-ahead log cannot restart while a snapshot is open, so it grows by all writes meanwhile. */
 async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T>): Promise<T> {
   const connection = await SqliteConnection.open({ file, readOnly: true })
   const kysely = new Kysely<never>({ dialect: sqliteDialect(connection, { noTimeout: true }) })
   try {
     await sql`begin`.execute(kysely)
-    // The first query fixes what the transaction sees.
+    // The first query fixes the state that the transaction sees.
     await sql`select 1 from sqlite_master limit 1`.execute(kysely)
     return await work({ read: () => kysely as never })
   } finally {
@@ -157,7 +157,7 @@ export async function openSqlite(
       return () => void topics.off(topic, listener)
     },
     async close() {
-      // Waits for the current transaction, up to the timeout; later ones fail.
+      // Waits for the current transaction, up to the timeout. Later ones fail.
       await mutex.acquire(WRITER_LOCK_TIMEOUT_MS).catch(() => undefined)
       await reader.close()
       await writer.close()

@@ -13,8 +13,8 @@ interface Pending {
 }
 
 /**
- * Primary result codes (sqlite.org/rescode.html) after which a retry makes sense: busy, locked, no memory, read-only (as a
- * disk with errors becomes), I/O, full, cannot open, locking.
+ * Primary result codes (sqlite.org/rescode.html) after which a retry makes sense: busy, locked, no memory, read-only (after
+ * disk errors), I/O, full, cannot open, locking.
  */
 const UNAVAILABLE = new Set([5, 6, 7, 8, 10, 13, 14, 15])
 /** Those that affect writes only: read-only, full, and I/O errors of write, sync and truncate. */
@@ -23,9 +23,9 @@ const NOT_WRITABLE = new Map<number, StoreNotWritable['why']>([
   [13, 'the disk is full'],
   ...[778, 1034, 1546].map((code) => [code, 'the disk does not take writes'] as const),
 ])
-/** Beyond this many unanswered requests callers get 503, so that memory stays bounded. */
+/** Above this number of unanswered requests callers get 503, to limit memory. */
 const MAX_PENDING = 10_000
-/** How long closing waits for a thread that does not answer. */
+/** Maximum wait for a thread that does not answer when closing. */
 export const CLOSE_TIMEOUT_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
 const CONSTRAINT_NOT_NULL = 1299
@@ -46,10 +46,10 @@ function translate(error: {
   return Object.assign(new Error(`SQLite: ${error.message}`), { stack: error.stack })
 }
 
-/** The main thread's side of a SQLite connection that lives in a worker thread. */
+/** Main-thread side of a SQLite connection in a worker thread. */
 export class SqliteConnection {
   readonly #worker: Worker
-  /** Requests of this turn of the event loop: they travel in one message, and so do their replies. */
+  /** Requests of this turn of the event loop. They are sent in one message, and so are their replies. */
   #unsent: Pending[] = []
   /** Messages without a reply, oldest first. */
   readonly #sent: Pending[][] = []
@@ -69,7 +69,7 @@ export class SqliteConnection {
     const workerData: ThreadData = { ...data, isJetonThread: true }
     const worker = new Worker(sibling(import.meta.url, './worker-thread'), { workerData })
     const connection = new SqliteConnection(worker)
-    // The thread's first message says that the file is open.
+    // The first message of the thread reports that the file is open.
     await new Promise<unknown>((resolve, reject) =>
       connection.#sent.push([{ request: undefined, resolve, reject }]),
     )
@@ -77,19 +77,19 @@ export class SqliteConnection {
   }
 
   /**
-   * A timeout rejects the promise but cannot withdraw the request: the thread still runs it, in order. So a caller that
-   * gives up inside a transaction sends a rollback.
+   * A timeout rejects the promise but cannot withdraw the request: the thread still runs it, in order. So a caller that times
+   * out inside a transaction sends a rollback.
    */
   send<T>(request: ThreadRequest, timeoutMs = QUERY_TIMEOUT_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
     if (this.#pendingCount >= MAX_PENDING && request.kind !== 'rollback')
-      return Promise.reject(new StoreUnavailable('SQLite: too much is waiting for the disk.'))
+      return Promise.reject(new StoreUnavailable('SQLite: too many requests are waiting for the disk.'))
     return new Promise<T>((resolve, reject) => {
       const onTimeout = () =>
         reject(new StoreUnavailable(`SQLite did not answer within ${timeoutMs / 1000} s.`))
       this.#pendingCount++
       this.#unsent.push({ request, resolve, reject, timer: setTimeout(onTimeout, timeoutMs) })
-      // Runs once the promises that are ready now have been dealt with.
+      // Runs after the promises that are ready now.
       if (this.#unsent.length === 1) process.nextTick(() => this.#flush())
     })
   }
@@ -110,7 +110,7 @@ export class SqliteConnection {
       this.#worker.postMessage(batch.map(({ request }) => request))
       this.#sent.push(batch)
     } catch (error) {
-      // A value that cannot be copied. Everything fails, since a commit must not go without a statement before it.
+      // A value cannot be copied. All requests fail, because a commit must not be sent without a statement before it.
       for (const pending of batch) this.#drop(pending).reject(error)
     }
   }

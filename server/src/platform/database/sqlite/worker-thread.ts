@@ -1,6 +1,6 @@
 /**
  * Runs in a worker thread and owns one SQLite connection, so that the event loop never waits for the disk. A message holds
- * several requests and is answered by one with as many replies. Everything runs in the order in which it was sent.
+ * several requests and gets one reply with as many results. Requests run in the order in which they were sent.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
@@ -21,7 +21,7 @@ export type ThreadReply =
   | { readonly value: unknown }
   | { readonly error: { message: string; errcode: number | undefined; stack: string | undefined } }
 
-/** Rows without column names cross to the other thread in half of the time. */
+/** Rows without column names are transferred to the other thread in half the time. */
 export interface QueryReply {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
@@ -32,13 +32,13 @@ export interface WriterContext {
   /** Returns the statement with this text, prepared once. */
   prepare(sql: string): StatementSync
   /**
-   * The same object as at the previous run while nobody else has written since, in any process: what the procedure read
-   * and wrote then is still true. Otherwise a new object.
+   * The same object as in the previous run if nobody has written since, in any process: then everything that the procedure
+   * read and wrote is still valid. Otherwise a new object.
    */
   readonly unchangedSince: object
 }
 
-/** The exported `run` of a module: it runs inside this thread, in a transaction of its own. */
+/** The exported `run` of a module. It runs in this thread, in its own transaction. */
 type WriterProcedure = (context: WriterContext, input: unknown) => unknown
 
 const MAX_STATEMENTS = 300
@@ -52,7 +52,7 @@ function cachedStatement<T>(cache: Map<string, T>, sql: string, prepare: () => T
   return prepared
 }
 
-/** Never shared with a procedure: its rows are arrays without column names. */
+/** Not shared with procedures, because its rows are arrays without column names. */
 interface Query {
   readonly statement: StatementSync
   readonly hasRows: boolean
@@ -71,13 +71,13 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   const statements = new Map<string, StatementSync>()
   const queries = new Map<string, Query>()
   const procedures = new Map<string, WriterProcedure>()
-  /** The procedure that wrote last on this connection, and the changes by other connections until then. */
+  /** The procedure that wrote last on this connection, and the number of changes by other connections until then. */
   let lastWriter:
     | { readonly module: string; readonly unchangedSince: object; readonly changesByOthers: number }
     | undefined
   let hasFailedForSpace = false
   let isInTransaction = false
-  /** The first error since `begin`. It fails the statements behind it and the commit, as on PostgreSQL. */
+  /** The first error since `begin`. It fails later statements and the commit, like in PostgreSQL. */
   let firstError: unknown
 
   /**
@@ -90,7 +90,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     try {
       database.exec('pragma wal_checkpoint(passive)')
     } catch {
-      // No space for that either: the next write that fails tries again.
+      // No space for that either. The next failed write tries again.
     }
   }
 
@@ -107,7 +107,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     const { statement, hasRows } = cachedStatement(queries, sql, () => prepareQuery(sql))
     if (!hasRows) return { columns: [], rows: [], changes: Number(statement.run(...parameters).changes) }
     const rows = statement.all(...parameters) as unknown as unknown[][]
-    // Read afterwards: a statement prepared before its table changed reports the new columns only once it has run.
+    // Read after running: a statement prepared before its table changed reports the new columns only then.
     const columns = rows.length === 0 ? [] : statement.columns().map(({ name }) => name)
     return { columns, rows, changes: rows.length }
   }
@@ -160,7 +160,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     isInTransaction = false
   }
 
-  /** SQLite ends some transactions by itself (disk full): then there is nothing to roll back. */
+  /** SQLite ends some transactions itself (for example if the disk is full). Then there is nothing to roll back. */
   function rollback(): void {
     isInTransaction = false
     firstError = undefined
@@ -168,7 +168,7 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
   }
 
   function close(): void {
-    // The last connection to close copies the log into the file, so that the file alone is a complete copy.
+    // The last connection to close copies the log into the file, so that the file alone is complete.
     statements.clear()
     queries.clear()
     database.close()

@@ -239,7 +239,7 @@ test('a client that asks to close, or has half closed, is answered first', async
   expect(byNode).toEqual([])
 })
 
-test('a request that breaks off is refused', async () => {
+test('an incomplete request is refused', async () => {
   const { socket, write, received } = await client()
   write(say('never').slice(0, -3))
   await wait(20)
@@ -248,7 +248,7 @@ test('a request that breaks off is refused', async () => {
   expect(refused).toEqual(['HPE_INVALID_EOF_STATE'])
 })
 
-test('a client that is gone before its response harms nobody', async () => {
+test('a client that disconnects before its response affects nobody else', async () => {
   const { socket, write } = await client()
   write(say('wait'))
   await wait(30)
@@ -285,7 +285,7 @@ test('a connection without a first or a further request is closed in time', asyn
   await idle.closed()
 })
 
-test('a client that does not read is handed to Node and gets every response in the end', async () => {
+test('a client that does not read is handed to Node and eventually gets every response', async () => {
   const { socket, write, responses } = await client()
   const said = 'x'.repeat(60_000)
   socket.pause()

@@ -9,16 +9,16 @@ import { type FastResponse, writeResponse } from './write-response.ts'
 interface Deps extends FastRouteDeps {
   readonly isStopping: () => boolean
   readonly keepAliveMs: number
-  /** How long a new connection may take to send its first byte. */
+  /** Maximum time until the first byte on a new connection. */
   readonly firstByteMs: number
-  /** Connections are checked this often. Those with a part of a request are handed to Node, which enforces its deadlines. */
+  /** Interval of connection checks. Connections with a partial request are handed to Node, which enforces its timeouts. */
   readonly checkEveryMs: number
 }
 
 /**
- * The fast path: serves simple requests of a few routes straight on the connection. Streams, events and objects of Node's
- * HTTP server are more than half of the cost of such a request. The first request of any other kind hands the
- * connection to Node for good, with all received bytes. Decision 0016 has its limits.
+ * The fast path: serves simple requests of a few routes directly on the connection, because streams, events and objects of
+ * Node's HTTP server cost more than half of such a request. The first request of any other kind hands the connection to
+ * Node permanently, with all received bytes. Decision 0016 has its limits.
  */
 export class FastPathServer {
   readonly #deps: Deps
@@ -69,10 +69,10 @@ function formIn(body: Buffer): Form | undefined {
 /** Codes of Node's own errors. */
 const [BROKEN_OFF, TIMED_OUT] = ['HPE_INVALID_EOF_STATE', 'ERR_HTTP_REQUEST_TIMEOUT']
 
-/** How long a new connection is kept open during a shutdown. Node would wait until all connections are cut. */
+/** How long a new connection stays open during a shutdown. Node would wait until all connections are cut. */
 const NEW_CONNECTION_MS = 3_000
 
-/** What a connection needs of its server: to be counted, forgotten, handed to Node, or closed with an error response. */
+/** Services of the server for a connection: count it, forget it, hand it to Node, or close it with an error response. */
 interface ConnectionHost extends Deps {
   readonly routes: FastRoutes
   readonly countRequest: () => void
@@ -84,7 +84,7 @@ interface ConnectionHost extends Deps {
 class FastConnection {
   readonly socket: Socket
   readonly #host: ConnectionHost
-  /** Read once: a closed socket has no address. */
+  /** Read once, because a closed socket has no address. */
   readonly #peer: { readonly remoteAddress: string | undefined }
   #lastActivity = performance.now()
   #hasServed = false
@@ -92,7 +92,7 @@ class FastConnection {
   #partial: Buffer | undefined
   #request: ParsedRequest | undefined
   #hasEnded = false
-  /** The last response is sent. */
+  /** True after the last response was sent. */
   #isDone = false
 
   constructor(socket: Socket, host: ConnectionHost) {
@@ -115,9 +115,9 @@ class FastConnection {
 
   readonly #read = (chunk: Buffer): void => {
     if (this.#isDone) return
-    // Some clients send an empty line after a body; between two requests it has no meaning.
+    // Some clients send an empty line after a body. Between two requests it has no meaning.
     if (this.#hasServed && !this.#partial && chunk.length === 2 && chunk.toString() === '\r\n') return
-    // A pipelined request waits unread; after the response the connection is Node's.
+    // A pipelined request waits unread. After the response the connection is handed to Node.
     if (this.#request) return void this.socket.pause().unshift(chunk)
     this.#lastActivity = performance.now()
     const received = this.#partial ? Buffer.concat([this.#partial, chunk]) : chunk
@@ -174,7 +174,7 @@ class FastConnection {
     socket.resume()
   }
 
-  /** A timer per request would have to be set each time; so all connections are checked periodically. */
+  /** Called periodically for all connections, which is cheaper than a timer per request. */
   check(): void {
     if (this.#request) return
     const { firstByteMs, keepAliveMs, checkEveryMs } = this.#host
@@ -186,7 +186,7 @@ class FastConnection {
     } else if (idleMs > keepAliveMs) this.socket.destroy()
   }
 
-  /** A new connection is about to send a request. */
+  /** Called during a shutdown. A new connection may be about to send a request. */
   closeIfIdle(): void {
     const isIdle = !this.#request && !this.#partial && !this.#isDone && this.socket.writableLength === 0
     const isNew = !this.#hasServed && performance.now() - this.#lastActivity < NEW_CONNECTION_MS

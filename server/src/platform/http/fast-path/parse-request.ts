@@ -1,6 +1,6 @@
 import type { RawRequest } from '../app.ts'
 
-/** A request that was parsed here. */
+/** A request that the fast path has parsed. */
 export interface ParsedRequest extends RawRequest {
   readonly method: string
   readonly url: string
@@ -16,24 +16,24 @@ const VERSION = ' HTTP/1.1'
 /** Methods whose response has a body and whose request has one only with a `Content-Length`. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Every line is a name, a colon, a space, and ASCII that neither begins nor ends with a space. */
+/** Every line is a name, a colon, a space, and ASCII without leading or trailing spaces. */
 const LINES = /^(?:[A-Za-z0-9-]+: [!-~](?:[ -~]*[!-~])?\r\n)+$/
 const LENGTH = /^(?:0|[1-9]\d{0,5})$/
-/** Headers that change where a message ends or what happens to its connection, and the one that Node turns into a list. */
+/** Headers that affect framing or the connection, and one that Node turns into a list. */
 const LEFT_TO_NODE = new Set(
   'transfer-encoding trailer te upgrade expect set-cookie proxy-connection'.split(' '),
 )
 
-/** Returns `POST /v1/oauth/token`, if the first line is that and the version. */
+/** Returns the method and URL of the first line, for example `POST /v1/oauth/token`, if the version is 1.1. */
 export function methodAndUrlIn(text: string): string | undefined {
   const end = text.indexOf('\r\n') - VERSION.length
   return end > 0 && text.startsWith(VERSION, end) ? text.slice(0, end) : undefined
 }
 
 /**
- * Parses only requests that no two parsers read differently: exactly one space or none, nothing folded, nothing repeated, a
- * length in digits or no body. Returns undefined for everything else, which is left to Node. The caller has compared the
- * request line with those of the routes.
+ * Parses only requests that all parsers read the same way: exactly one space or none, nothing folded, nothing repeated, and
+ * a length in digits or no body. Returns undefined for everything else, which is left to Node. The caller has already
+ * matched the request line with the routes.
  */
 export function parseRequest(
   { bytes, text, socket }: { bytes: Buffer; text: string; socket: RawRequest['socket'] },
@@ -51,7 +51,7 @@ export function parseRequest(
     const sent = text.slice(at, colon)
     const name = sent.toLowerCase()
     if (headers[name] !== undefined || LEFT_TO_NODE.has(name)) return undefined
-    // From the bytes: a substring of the text would keep the whole text in memory.
+    // Read from the bytes, because a substring would keep the whole text in memory.
     const value = bytes.toString('latin1', colon + 2, lineEnd)
     headers[name] = value
     rawHeaders.push(sent, value)

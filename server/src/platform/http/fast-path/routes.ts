@@ -31,19 +31,19 @@ export interface Arrival {
   readonly raw: RawRequest & { readonly method: string; readonly url: string }
   readonly body: Form | undefined
   readonly startedAt: number
-  /** Throws only before anything is sent; `cut` closes the connection, if nothing can be sent. */
+  /** Throws only before anything is sent. `cut` closes the connection if nothing can be sent. */
   readonly send: (response: FastResponse) => void
   readonly cut: () => void
 }
 
-/** The routes with a `fast` handler: issuing, introspection, authorization by the gateway. */
+/** Routes with a `fast` handler: issue, introspect, and authorize for the gateway. */
 export class FastRoutes {
-  /** By method and path: `POST /v1/oauth/token`. */
+  /** Keyed by method and path, for example `POST /v1/oauth/token`. */
   readonly #lines = new Map<string, RequestLine>()
 
   add({ url, method, config }: RouteOptions, rule: RouteRule): void {
     if (!config?.fast || url.includes('*')) return
-    // The fast path does not check the addresses that may manage.
+    // The fast path does not check the addresses that may use the management API.
     if (config.management) throw new Error(`${url} is for operators: the fast path cannot serve it`)
     const route = { rule, acceptsForm: config.bodyType === 'form', handler: config.fast }
     for (const one of [method].flat()) this.#lines.set(`${one} ${url}`, { route, method: one, url })

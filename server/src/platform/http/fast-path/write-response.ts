@@ -1,18 +1,18 @@
 import { STATUS_CODES } from 'node:http'
 
-/** A response. Headers are names and values in turn; date, length and connection are added when it is written. */
+/** A response. Headers are alternating names and values; date, length and connection are added when it is written. */
 export interface FastResponse {
   readonly status: number
   readonly headers: readonly string[]
   readonly text: string
 }
 
-/** Excludes everything that could end a line or that clients read differently. */
+/** Excludes characters that could end a line or that clients read differently. */
 const SAFE = /^[\x20-\x7e]*$/
 
 let [second, line] = [0, '']
 
-/** Built once a second, as Node does it. */
+/** Created once per second, like in Node. */
 function dateLine(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) line = `Date: ${new Date(now * 1000).toUTCString()}\r\n`
@@ -28,7 +28,7 @@ export function writeResponse(
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1]!
-    if (!SAFE.test(value)) throw new Error(`the header ${headers[i]} has a character that must not be sent`)
+    if (!SAFE.test(value)) throw new Error(`the header ${headers[i]} contains an invalid character`)
     head += `${headers[i]}: ${value}\r\n`
   }
   const connection =
