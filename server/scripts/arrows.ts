@@ -26,6 +26,7 @@ const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   redemptions: ['rewards', 'campaigns', 'customers', 'events', 'idempotency'],
   webhooks: ['events', 'campaigns', 'projects', 'audit'],
   publications: ['events'],
+  support: ['deliveries', 'redemptions', 'rewards', 'campaigns', 'customers', 'events', 'projects'],
   deliveries: ['webhooks', 'publications', 'events', 'campaigns', 'projects', 'audit'],
 }
 

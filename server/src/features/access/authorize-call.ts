@@ -78,7 +78,7 @@ function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed |
   const { key, tokenScope } = caller
   const rights = rightsOf(key, tokenScope)
   const isAllowedIp = key.allowsIp(call.caller.plain)
-  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, key, rights)
+  if (isAllowedIp && !lackedBy(rights.scopes, call)) return allowed(deps, call, { key, rights })
   // The scope of a token never changes: nothing that the database knows of its key would help.
   if (isAllowedIp && tokenScope !== undefined && lackedBy(tokenScope.split(' '), call))
     throw faultOf(call, caller)!
@@ -91,12 +91,16 @@ async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Ca
   const caller = await findCaller(deps, call)
   const fault = faultOf(call, caller)
   if (fault) throw fault
-  return allowed(deps, caller.key, rightsOf(caller.key, caller.tokenScope))
+  return allowed(deps, call, { key: caller.key, rights: rightsOf(caller.key, caller.tokenScope) })
 }
 
-function allowed(deps: AuthenticationDeps, key: CachedKey, { text: scope }: Rights): Allowed {
-  deps.lastUsed.record(key)
-  return { key, scope }
+function allowed(
+  deps: AuthenticationDeps,
+  call: Call,
+  { key, rights }: { readonly key: CachedKey; readonly rights: Rights },
+): Allowed {
+  deps.lastUsed.record(key, call.caller.plain)
+  return { key, scope: rights.text }
 }
 
 /** Clients ask for the same scopes again and again. */

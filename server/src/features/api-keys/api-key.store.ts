@@ -31,6 +31,8 @@ export interface ApiKeyRow {
   updated_at: number
   regenerated_at: number | null
   last_used_at: number | null
+  /** Where it was used from lately, as JSON: see `RecentAddress`. */
+  recent_addresses: string
 }
 
 export interface ApiKeyTables {
@@ -68,14 +70,22 @@ export const listVersionsChangedSince = (
 export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
   reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
 
+export interface KeyFilter {
+  readonly projectId: string
+  readonly state?: KeyState | undefined
+  readonly name?: string | undefined
+  readonly app_id?: string | undefined
+}
+
 export async function listApiKeyRows(
   reader: Reader,
-  filter: { projectId: string; state?: KeyState | undefined; name?: string | undefined },
+  filter: KeyFilter,
   page: Page,
 ): Promise<Rows<ApiKeyRow>> {
   let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
   query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
   if (filter.name !== undefined) query = query.where('name', '=', filter.name)
+  if (filter.app_id !== undefined) query = query.where('app_id', '=', filter.app_id)
   return pageOf(reader, query, page)
 }
 
@@ -143,56 +153,6 @@ export async function invalidateAllTokens(tx: Transaction): Promise<void> {
     })
     .execute()
   await tx.notify(KEYS_CHANGED)
-}
-
-export interface KeyUse {
-  readonly projectId: string
-  readonly id: string
-  readonly at: number
-}
-
-const USES_AT_ONCE = 200
-
-/**
- * Use is not a change: it raises no version. Two statements for many keys, since a transaction of one each would hold
- * the writer for as many turns of the event loop; and keys that are locked at this moment are left for the next time,
- * so that noting a use never waits for issuing, nor issuing for it. Returns the ids of those.
- */
-export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
-  const left = new Set(uses.map(({ id }) => id))
-  for (let i = 0; i < uses.length; i += USES_AT_ONCE) {
-    const some = new Map(uses.slice(i, i + USES_AT_ONCE).map((use) => [use.id, use]))
-    const keys = tx
-      .write<ApiKeyTables>()
-      .selectFrom('api_keys')
-      .select('id')
-      .where('id', 'in', [...some.keys()])
-    const free = (await tx.claim(keys).execute()).map((row) => row.id)
-    for (const id of free) left.delete(id)
-    if (free.length > 0)
-      await noteUses(
-        tx,
-        free.map((id) => some.get(id)!),
-      )
-  }
-  return [...left]
-}
-
-async function noteUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
-  const cases = sql.join(
-    uses.map(({ id, at }) => sql`when ${id} then cast(${at} as bigint)`),
-    sql` `,
-  )
-  await tx
-    .write<ApiKeyTables>()
-    .updateTable('api_keys')
-    .set({ last_used_at: sql<number>`case id ${cases} end` })
-    .where(
-      'id',
-      'in',
-      uses.map(({ id }) => id),
-    )
-    .execute()
 }
 
 export async function deleteKeysOfProject(tx: Transaction, projectId: string): Promise<void> {

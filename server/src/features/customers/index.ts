@@ -1,6 +1,11 @@
 /** Customers: who they are. It never knows what they hold; whoever keeps cards tells it. */
-export { customerRoutes } from './customer.routes.ts'
-export { type CustomerRow, deleteCustomersOfProject, findCustomer } from './customer.store.ts'
+export { Customer, customerRoutes } from './customer.routes.ts'
+export {
+  type CustomerRow,
+  deleteCustomersOfProject,
+  findCustomer,
+  listCustomersByCursor,
+} from './customer.store.ts'
 export {
   type CustomerFields,
   customerFields,

@@ -43,7 +43,7 @@ export async function introspectToken(
 }
 
 function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, caller: CachedKey): void {
-  lastUsed.record(caller)
+  lastUsed.record(caller, request.caller.plain)
   request.logNote = caller.row.name
 }
 
@@ -107,7 +107,7 @@ async function bearerVerdict(
     })
   if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
     throw addressRefused(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
-  deps.lastUsed.record(verdict.key)
+  deps.lastUsed.record(verdict.key, request.caller.plain)
   return verdict
 }
 

@@ -25,7 +25,7 @@ eachEngine((engine) => {
     const lastUsed = new LastUsedTracker(clock)
     const usedAfter = async (ms: number, through = db) => {
       await clock.advance(ms)
-      lastUsed.record(cachedKey(row, 0))
+      lastUsed.record(cachedKey(row, 0), '10.0.0.4')
       await lastUsed.flush(through)
       return (await findApiKey(db, row.project_id, row.id))!.last_used_at
     }

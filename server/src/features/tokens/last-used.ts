@@ -1,34 +1,40 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { saveKeyUse } from '../api-keys/index.ts'
+import { type KeyUse, MAX_RECENT_ADDRESSES, saveKeyUse } from '../api-keys/index.ts'
 import type { CachedKey } from './cached-key.ts'
 
 /** Exact enough for people, and updating a key touches four indexes. */
 const PRECISION_MS = 60_000
 
-/** Records when keys were last used, to the minute: collected in memory and written in batches, outside of requests. */
+/**
+ * Records when and from where keys were last used, to the minute: collected in memory and written in batches, outside of
+ * requests.
+ */
 export class LastUsedTracker {
   readonly #clock: Clock
-  #recorded = new Set<string>()
+  /** Addresses of this minute, by key. */
+  #recorded = new Map<string, Set<string | null>>()
   #recordedSince = 0
-  #unwritten: { projectId: string; id: string; at: number }[] = []
+  #unwritten: KeyUse[] = []
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /** Called by every request. */
-  record({ row }: CachedKey): void {
-    if (this.#recorded.has(row.id)) return
-    this.#recorded.add(row.id)
-    this.#unwritten.push({ projectId: row.project_id, id: row.id, at: this.#clock.now() })
+  record({ row }: CachedKey, address: string | null): void {
+    const recorded = this.#recorded.get(row.id)
+    if (recorded && (recorded.has(address) || recorded.size >= MAX_RECENT_ADDRESSES)) return
+    if (recorded) recorded.add(address)
+    else this.#recorded.set(row.id, new Set([address]))
+    this.#unwritten.push({ projectId: row.project_id, id: row.id, at: this.#clock.now(), address })
   }
 
   async flush(db: Database): Promise<void> {
     const now = this.#clock.now()
     if (Math.abs(now - this.#recordedSince) >= PRECISION_MS) {
       this.#recordedSince = now
-      this.#recorded = new Set()
+      this.#recorded = new Map()
     }
     const uses = this.#unwritten.splice(0)
     if (uses.length === 0) return

@@ -92,7 +92,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   async function provedKey(request: ApiRequest, presented: Presented): Promise<CachedKey> {
     if (presented.kind !== 'pair') throw notAccepted('credential_missing')
     const key = await authenticateKey(deps, presented, request.caller)
-    deps.lastUsed.record(key)
+    deps.lastUsed.record(key, request.caller.plain)
     request.logNote = key.row.name
     return key
   }

@@ -1,4 +1,5 @@
 /** Webhooks and distributions: where events are sent, and with which secret. What happens never knows who is told: only `deliveries` imports it. */
+export { checkTargetRoutes } from './check-target.routes.ts'
 export { destinationRoutes } from './destination.routes.ts'
 export {
   DESTINATIONS_CHANGED,

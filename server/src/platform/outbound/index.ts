@@ -1,5 +1,6 @@
 /** Outbound: which addresses Jeton may send to, and the sending itself. It knows no feature. */
 export { type AddressClass, addressClass, CLASS_WORDS } from './address-class.ts'
+export { createTargetCheck, type TargetCheck } from './check-target.ts'
 export { createEgressPolicy, type EgressPolicy } from './egress-policy.ts'
 export type { ResolveHost } from './resolve.ts'
 export { MAX_BODY_BYTES } from './response-body.ts'
