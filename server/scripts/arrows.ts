@@ -27,6 +27,7 @@ const FEATURE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   redemptions: ['rewards', 'campaigns', 'customers', 'events', 'idempotency', 'usage'],
   webhooks: ['events', 'campaigns', 'projects', 'audit'],
   publications: ['events'],
+  support: ['deliveries', 'redemptions', 'rewards', 'campaigns', 'customers', 'events', 'projects'],
   deliveries: ['webhooks', 'publications', 'events', 'campaigns', 'projects', 'audit', 'usage'],
 }
 

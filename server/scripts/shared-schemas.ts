@@ -20,6 +20,7 @@ const SUFFIXES: readonly (readonly [property: string, suffix: string])[] = [
   ['token', 'WithSecret'],
   ['payload', 'Detail'],
   ['attempt', 'Test'],
+  ['deliveries', 'Record'],
   ['data', 'Detail'],
 ]
 

@@ -71,7 +71,7 @@ export async function everythingIn(db: Database): Promise<Record<string, string[
 /** Bytes as text, too: a secret that was stored as bytes must not escape the search. */
 const rowText = (row: object): string =>
   JSON.stringify(row, (name, value) => {
-    if (name === 'last_used_at') return undefined
+    if (name === 'last_used_at' || name === 'recent_addresses') return undefined
     const bytes = value?.type === 'Buffer' ? value.data : value instanceof Uint8Array ? value : undefined
     return bytes ? `${Buffer.from(bytes).toString('hex')} ${Buffer.from(bytes).toString('latin1')}` : value
   })

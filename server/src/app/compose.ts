@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
-import { createRetention } from '../features/deliveries/index.ts'
+import { createRetention, listUndelivered } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
@@ -28,7 +28,7 @@ import {
 import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
-import { createEgressPolicy } from '../platform/outbound/index.ts'
+import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
@@ -122,6 +122,7 @@ export async function compose(parts: Parts): Promise<Service> {
     counter: usage,
     activeTokens: () => countActiveTokens(db, tokenCache.databaseClock.now()),
   })
+  const egressPolicy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
   let url = config.JETON_PUBLIC_URL ?? ''
   let running = false
 
@@ -130,7 +131,8 @@ export async function compose(parts: Parts): Promise<Service> {
     clock,
     random: randomBytes,
     vault,
-    egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
+    egressPolicy,
+    checkTarget: createTargetCheck({ policy: egressPolicy, clock }),
     metrics,
     metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
     tokenCache,
@@ -148,6 +150,7 @@ export async function compose(parts: Parts): Promise<Service> {
     onDelete: (projectId) => tokenCache.deleteKeysOf(projectId),
     onChange: (key) => void tokenCache.putKey(key),
     flush: refusals.flush,
+    listUndelivered,
     publicUrl: () => url,
     async whyNotReady() {
       if (!running) return 'the process is starting or stopping'

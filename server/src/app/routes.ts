@@ -1,15 +1,16 @@
-import { accessRoutes, gatewayRoutes } from '../features/access/index.ts'
+import { accessRoutes, gatewayRoutes, tokenCheckRoutes } from '../features/access/index.ts'
 import { apiKeyRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
-import { deliveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
+import { deliveryRoutes, recoveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
 import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
 import { operatorRoutes } from '../features/operators/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { publicationRoutes } from '../features/publications/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
+import { supportRoutes } from '../features/support/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { usageRoutes } from '../features/usage/index.ts'
-import { destinationRoutes } from '../features/webhooks/index.ts'
+import { checkTargetRoutes, destinationRoutes } from '../features/webhooks/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { docsRoutes } from './docs/docs.routes.ts'
@@ -31,7 +32,9 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof gatewayRoutes> &
   DepsOf<typeof loyaltyRoutes> &
   DepsOf<typeof eventSchemaRoutes> &
+  DepsOf<typeof eventRoutes> &
   DepsOf<typeof reportRoutes> &
+  DepsOf<typeof checkTargetRoutes> &
   DepsOf<typeof destinationRoutes> &
   DepsOf<typeof signEventRoutes> &
   DepsOf<typeof deliveryRoutes> &
@@ -64,10 +67,14 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   apiKeyRoutes(app, deps)
   tokenRoutes(app, deps)
   accessRoutes(app, deps)
+  tokenCheckRoutes(app, deps)
   eventRoutes(app, deps)
+  checkTargetRoutes(app, deps)
   destinationRoutes(app, deps)
   signEventRoutes(app, deps)
   deliveryRoutes(app, deps)
+  recoveryRoutes(app, deps)
+  supportRoutes(app, deps)
   auditRoutes(app, deps)
   refusalRoutes(app, deps)
   usageRoutes(app, deps)

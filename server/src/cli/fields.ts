@@ -47,10 +47,12 @@ const PLACEHOLDERS = {
 /** Longer lists of choices move to the description. */
 const MAX_CHOICES = 24
 
-const choicesOf = ({ enum: choices }: Schema): string => choices?.join('|') ?? ''
+const valuesOf = (schema: Schema): readonly string[] => schema['x-values'] ?? schema.enum ?? []
+const choicesOf = (schema: Schema): string => valuesOf(schema).join('|')
 
 function placeholderOf(schema: Schema): string {
   const choices = choicesOf(schema)
+  if (schema['x-values']) return 'a,b'
   if (choices) return choices.length <= MAX_CHOICES ? choices : 'one'
   if (schema['x-moment']) return 'time'
   const kind = Object.entries(PLACEHOLDERS).find(([type]) => typesOf(schema).includes(type))
@@ -60,7 +62,7 @@ function placeholderOf(schema: Schema): string {
 /** A field of the API as a flag: `ip_whitelist` is `--ip-whitelist <a,b>`. A boolean needs no value. */
 export function optionOf({ name, schema, description }: Field, required: boolean): Option {
   const hint = schema['x-moment'] && 'A time, or how long ago: 6h, 30min, 2d.'
-  const choices = choicesOf(schema).length > MAX_CHOICES && `One of: ${schema.enum!.join(', ')}.`
+  const choices = choicesOf(schema).length > MAX_CHOICES && `One of: ${valuesOf(schema).join(', ')}.`
   // A required flag has no default, even if the API has one.
   const text = required ? description?.replace(/ Default: [^.]*\./, '') : description
   const parts = [text?.replaceAll('`', ''), choices, hint, required && 'Required.']
@@ -86,6 +88,11 @@ function parse({ name, schema }: { name: string; schema: Schema }, text: string,
   if (types.includes('integer') || types.includes('number')) return numberOf(name, text)
   if (types.includes('boolean')) return choiceOf(name, text, ['true', 'false']) === 'true'
   if (types.includes('object')) return jsonOf(flagOf(name), text)
+  const several = schema['x-values']
+  if (several)
+    return listOf(text)
+      .map((one) => choiceOf(name, one, several))
+      .join(',')
   return schema.enum ? choiceOf(name, text, schema.enum) : text
 }
 

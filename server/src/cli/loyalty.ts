@@ -65,7 +65,7 @@ export function addLoyaltyCommands(program: Command, io: Io): void {
 }
 
 function addNoun(program: Command, io: Io, { name, list, one, reference, columns }: LoyaltyNoun): void {
-  const noun = program.command(name)
+  const noun = program.commands.find((command) => command.name() === name) ?? program.command(name)
   const listCommand = noun
     .command('list')
     .summary(`List ${plural(name)}, newest first`)

@@ -13,6 +13,8 @@ export interface Schema {
   readonly $ref?: string
   /** A point in time. The command line also takes how long ago it was. */
   readonly 'x-moment'?: boolean
+  /** Values of which several may be named, separated by commas. */
+  readonly 'x-values'?: readonly string[]
 }
 
 export interface Field {

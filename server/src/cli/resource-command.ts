@@ -6,7 +6,7 @@ import { fieldsOf, type Options, optionOf } from './fields.ts'
 import { exampleText } from './format.ts'
 import { type Io, printLine } from './io.ts'
 import { PROJECT_TEXT, requireProfile, saveNewSecret } from './key-pair.ts'
-import { type Catalogue, OF_PROJECT, type Operation } from './operations.ts'
+import { type Catalogue, entryOf, OF_PROJECT, type Operation } from './operations.ts'
 import { addOutputOptions, type Output, printAnswer } from './print-answer.ts'
 import { chosenProject, wholeList } from './resolve.ts'
 import {
@@ -102,7 +102,7 @@ function addFields(command: Command, { operation, catalogue }: About): void {
     command.option('--project <project>', PROJECT_TEXT)
   if (ofProject(catalogue, operation))
     command.option('--all-projects', 'all projects, and entries without one, such as operators')
-  if (operation.verb === 'list') command.option('--all', 'all pages')
+  if (entryOf(operation)) command.option('--all', 'all pages')
   if (isDestructive(operation)) command.option('--yes', 'do not ask for confirmation')
 }
 

@@ -130,19 +130,24 @@ function failUnlessDelivered(io: Io, { json }: Answer, { waitMs }: Options): voi
 }
 
 interface Recovered {
-  readonly since: string
+  readonly since: string | null
   readonly destination: string | null
   readonly dry_run: boolean
   readonly failing_left_out: number
 }
 
 /** Names failing deliveries, which are easily mistaken for exhausted ones. */
-function noteLeftOut(io: Io, { json }: Answer): void {
+function noteLeftOut(io: Io, { json }: Answer, options: Options): void {
   const { since, destination, dry_run, failing_left_out: count } = json as Recovered
   if (count === 0) return
+  const typed = (name: string, flag = name) => {
+    const value = options[name]
+    return value !== undefined && `--${flag} ${shellWord(String(value))}`
+  }
   const flags = [
-    `--since ${since}`,
+    since && `--since ${since}`,
     destination && `--destination ${destination}`,
+    ...[typed('event'), typed('httpStatus', 'http-status'), typed('error'), typed('from'), typed('to')],
     '--include failing',
     dry_run && '--dry-run',
   ]
@@ -223,7 +228,9 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'delivery.list': {
     examples: [
       'jeton delivery list --failing',
-      'jeton delivery list --status exhausted --from 2d',
+      'jeton delivery list --status exhausted,held --from 2d',
+      'jeton delivery list --http-status 503',
+      'jeton delivery list --error "connection refused"',
       'jeton delivery list --event evcus_…',
       'jeton delivery list --status held --destination wh_… --all',
     ],
@@ -236,6 +243,8 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
       'jeton delivery recover --since 6h --dry-run',
       'jeton delivery recover --since 6h --include exhausted,failing',
       'jeton delivery recover --since 2026-11-15T14:00:00Z --destination wh_…',
+      'jeton delivery recover --http-status 503 --include failing --dry-run',
+      'jeton delivery recover --ids whs_…,whs_…',
     ],
   },
   'event.list': { examples: ['jeton event list --entity cust_… --from 2026-11-01'] },

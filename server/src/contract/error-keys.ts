@@ -212,6 +212,12 @@ export const ERRORS = {
     when: 'This address sent too many wrong credentials.',
     remedy: 'Wait for Retry-After seconds. A correct credential is still accepted.',
   },
+  too_many_requests: {
+    status: 429,
+    oauth: 'temporarily_unavailable',
+    when: 'This operator called an operation more often than its limit allows.',
+    remedy: 'Wait for Retry-After seconds.',
+  },
   headers_too_large: {
     status: 431,
     oauth: 'invalid_request',

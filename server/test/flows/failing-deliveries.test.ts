@@ -62,6 +62,84 @@ eachEngine((engine) => {
       expect([idsIn(page), idsIn(next), next.body.next_cursor]).toEqual([[second.id], [first.id], null])
     })
 
+    test('is narrowed to several statuses at once', async () => {
+      const own = await openRecord(service)
+      const [to, disabled, deleted] = [await own.webhook(), await own.webhook(), await own.webhook()]
+      const waiting = { next_attempt_at: now + 60_000 }
+      const at = (ms: number) => ({ created_at: now - ms })
+      const pending = await own.delivery(to, { ...waiting, ...at(5) })
+      const delivered = await own.delivery(to, { ...DELIVERED, ...at(4) })
+      const exhausted = await own.delivery(disabled, { ...EXHAUSTED, ...at(3) })
+      const held = await own.delivery(disabled, { ...waiting, ...at(2) })
+      const cancelled = await own.delivery(deleted, { ...waiting, ...at(1) })
+      await service.manage('POST', `${own.path}/webhooks/${disabled}/disable`)
+      await service.manage('DELETE', `${own.path}/webhooks/${deleted}`)
+      for (const [statuses, rows] of [
+        ['held,exhausted', [held, exhausted]],
+        ['exhausted,held', [held, exhausted]],
+        ['pending,held,cancelled', [cancelled, held, pending]],
+        ['delivered,pending', [delivered, pending]],
+        ['pending,delivered,held,exhausted,cancelled', [cancelled, held, exhausted, delivered, pending]],
+      ] as const) {
+        const answer = await list(own, `?status=${statuses}`)
+        expect([idsIn(answer), answer.body.total], statuses).toEqual([rows.map(({ id }) => id), rows.length])
+      }
+      expect(idsIn(await list(own, `?status=held,exhausted&destination=${to}`))).toEqual([])
+      expect(idsIn(await list(own, `?status=held,exhausted&event=${held.event_id}`))).toEqual([held.id])
+      for (const wrong of ['held,', 'held, exhausted', 'gone', 'held,gone', '']) {
+        const { status, body } = await list(own, `?status=${encodeURIComponent(wrong)}`)
+        expect([status, body.message], wrong).toEqual([400, expect.stringContaining('separated by commas')])
+      }
+    })
+
+    test('is narrowed to the answer or the error of the last attempt, where that failed', async () => {
+      const own = await openRecord(service)
+      const [to, disabled] = [await own.webhook(), await own.webhook()]
+      const failed = (ms: number, last_status: number | null, last_error: string) => ({
+        ...{ attempts_made: 1, next_attempt_at: now + 60_000, created_at: now - ms, last_status, last_error },
+      })
+      const refused = await own.delivery(to, failed(1, null, 'Connection refused'))
+      const busy = await own.delivery(to, failed(2, 503, 'answered 503'))
+      const gaveUp = await own.delivery(to, { ...EXHAUSTED, ...failed(3, 503, 'answered 503'), ...EXHAUSTED })
+      const held = await own.delivery(disabled, failed(4, 503, 'answered 503'))
+      const cut = await own.delivery(to, failed(5, 200, 'answered 200 but closed after 5 of 10 bytes'))
+      const old = await own.delivery(to, failed(7 * 86_400_000 + 1, 500, 'answered 500'))
+      for (const fields of [{}, DELIVERED]) await own.delivery(to, fields)
+      await service.manage('POST', `${own.path}/webhooks/${disabled}/disable`)
+      for (const [query, rows] of [
+        ['http_status=503', [busy, gaveUp, held]],
+        ['http_status=503&state=failing', [busy]],
+        ['http_status=503&status=held,exhausted', [gaveUp, held]],
+        ['http_status=503&status=delivered', []],
+        [`http_status=503&destination=${disabled}`, [held]],
+        [`http_status=503&event=${busy.event_id}`, [busy]],
+        [`http_status=503&event=${refused.event_id}`, []],
+        ['http_status=200', [cut]],
+        ['http_status=500', [old]],
+        ['http_status=404', []],
+        ['error=refused', [refused]],
+        ['error=ANSWERED', [busy, gaveUp, held, cut]],
+        ['error=answered&http_status=200', [cut]],
+        ['error=%25', []],
+        [`error=answered&to=${iso(now - 3)}`, [held, cut, old]],
+        [`error=500&from=${iso(now - 8 * 86_400_000)}&to=${iso(now - 86_400_000)}`, [old]],
+      ] as const) {
+        const answer = await list(own, `?${query}`)
+        expect([idsIn(answer), answer.body.total], query).toEqual([rows.map(({ id }) => id), rows.length])
+      }
+      const first = await list(own, '?error=answered&limit=3')
+      const next = await list(own, `?error=answered&limit=3&cursor=${first.body.next_cursor}`)
+      expect([idsIn(first).length, idsIn(next)]).toEqual([3, [cut.id]])
+      for (const [query, says] of [
+        [`error=x&from=${iso(now - 8 * 86_400_000)}`, 'at most 7 days'],
+        ['error=', 'error must have 1 to 200 characters'],
+        ['http_status=600', 'at most 599'],
+      ]) {
+        const { status, body } = await list(own, `?${query}`)
+        expect([status, body.message], query).toEqual([400, expect.stringContaining(says!)])
+      }
+    })
+
     test('tells of each delivery where it goes, what it is about and how the last attempt ended', async () => {
       const own = await openRecord(service)
       const to = await own.webhook({ target_url: 'https://crm.example.com/hook' })

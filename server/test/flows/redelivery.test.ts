@@ -21,6 +21,11 @@ const FIELDS = [
 ]
 
 /** Nothing is sent here: what is looked at is what becomes due. */
+interface Shown {
+  readonly id: string
+  readonly status: string
+}
+
 eachEngine((engine) => {
   let service: TimedService
   beforeAll(async () => {
@@ -303,15 +308,19 @@ eachEngine((engine) => {
         reopened: 1_203,
         held: 0,
         failing_left_out: 0,
+        skipped: 0,
       }
 
       const dry = await recover({ ...body, dry_run: true })
-      expect([dry.status, dry.body]).toEqual([200, { ...expected, dry_run: true }])
+      expect([dry.status, dry.body]).toEqual([200, { ...expected, dry_run: true, sample: expect.any(Array) }])
+      const all = new Set(meant.map(({ id }) => id))
+      const shown = dry.body.sample.filter(({ id, status }: Shown) => all.has(id) && status === 'exhausted')
+      expect([dry.body.sample.length, shown.length]).toEqual([10, 10])
       expect(await record.row(meant[0]!.id)).toEqual(meant[0])
       expect(await record.audit(to)).toHaveLength(1)
 
       const done = await recover(body)
-      expect(done.body).toEqual({ ...expected, dry_run: false })
+      expect(done.body).toEqual({ ...expected, dry_run: false, sample: [] })
       const left = await list(record, '?status=exhausted')
       expect(idsIn(left)).toEqual([others[0]!.id])
       expect(await record.row(meant[1_202]!.id)).toEqual({
@@ -406,6 +415,78 @@ eachEngine((engine) => {
       expect((await recover({ ...body, include: ['failing'] })).body).toMatchObject({ reopened: 0 })
     })
 
+    test('takes exactly the deliveries that are named, and says how many of them stay as they are', async () => {
+      const [to, disabled] = [await record.webhook(), await record.webhook()]
+      const waiting: Wanted = { attempts_made: 1, first_attempt_at: now, next_attempt_at: now + 60_000 }
+      const [exhausted, left, delivered] = await record.deliveries(to, [givenUp(1), givenUp(1), DELIVERED])
+      const [failing, inFlight, untried] = await record.deliveries(to, [
+        waiting,
+        { ...waiting, claim_id: 'claim', next_attempt_at: now + 20_000 },
+        { next_attempt_at: now + 60_000 },
+      ])
+      const held = await record.delivery(disabled, waiting)
+      await service.manage('POST', `${record.path}/webhooks/${disabled}/disable`)
+      const named = [exhausted, failing, delivered, inFlight, untried, held].map((row) => row!.id)
+      const ids = [...named, 'whs_none']
+      const expected = { reopened: 2, held: 0, skipped: 5, failing_left_out: 0 }
+      const dry = await recover({ ids, dry_run: true })
+      expect(dry.body).toMatchObject({ ...expected, include: ['exhausted', 'failing'], since: null })
+      expect(dry.body.sample.map(({ id }: Shown) => id)).toEqual([failing!.id, exhausted!.id])
+      expect(await record.row(failing!.id)).toEqual(failing)
+      const done = await recover({ ids })
+      expect([done.body, done.body.sample]).toEqual([expect.objectContaining(expected), []])
+      for (const row of [exhausted, failing])
+        expect(await record.row(row!.id)).toMatchObject({ status: 'pending', next_attempt_at: now })
+      for (const row of [left, delivered, inFlight, untried, held])
+        expect(await record.row(row!.id)).toEqual(row)
+      expect((await recover({ ids })).body).toMatchObject({ reopened: 0, skipped: 7 })
+    })
+
+    test('takes the deliveries that match all filters, and no others', async () => {
+      const [to, other] = [await record.webhook(), await record.webhook()]
+      const waiting: Wanted = { attempts_made: 1, first_attempt_at: now, next_attempt_at: now + 60_000 }
+      const failed = (last_status: number | null, last_error: string): Wanted => ({
+        ...waiting,
+        last_status,
+        last_error,
+      })
+      const event = await record.event()
+      const refused = await record.delivery(to, failed(null, 'Connection refused'))
+      const busy = await record.delivery(to, failed(503, 'answered 503'), event)
+      const elsewhere = await record.delivery(other, failed(503, 'answered 503'))
+      const old = await record.delivery(to, {
+        ...failed(503, 'answered 503'),
+        created_at: now - 8 * 86_400_000,
+      })
+      const include = ['failing', 'exhausted']
+      for (const [filter, rows] of [
+        [{ http_status: 503 }, [busy, elsewhere, old]],
+        [{ http_status: 503, destination: to }, [busy, old]],
+        [{ http_status: 503, from: iso(now - 1_000) }, [busy, elsewhere]],
+        [{ from: iso(now - 9 * 86_400_000), to: iso(now - 1_000) }, [old]],
+        [{ error: 'REFUSED' }, [refused]],
+        [{ error: 'answered' }, [busy, elsewhere]],
+        [{ event: event.id }, [busy]],
+        [{ event: event.id, http_status: 500 }, []],
+        [{ event: 'evcus_none' }, []],
+      ] as const) {
+        const { body } = await recover({ ...filter, include, dry_run: true })
+        const ids = body.sample.map(({ id }: Shown) => id).sort()
+        expect([body.reopened, ids], JSON.stringify(filter)).toEqual([
+          rows.length,
+          rows.map(({ id }) => id).sort(),
+        ])
+      }
+      expect((await recover({ http_status: 503, destination: to })).body).toMatchObject({
+        reopened: 0,
+        failing_left_out: 2,
+      })
+      expect((await recover({ http_status: 503, destination: to, include })).body.reopened).toBe(2)
+      expect(await record.row(elsewhere.id)).toEqual(elsewhere)
+      const [note] = await record.audit(to)
+      expect(note!.after).toEqual({ since: null, http_status: 503, state: 'failing', reopened: 2 })
+    })
+
     test('by several at once reopens each delivery once', async () => {
       const to = await record.webhook()
       await record.deliveries(
@@ -421,7 +502,12 @@ eachEngine((engine) => {
     })
 
     test.each([
-      [{}, 'since is missing'],
+      [{}, 'must name ids, or at least one of since'],
+      [{ dry_run: true, to: '2026-11-15' }, 'must name ids, or at least one of since'],
+      [{ ids: ['whs_1'], since: '2026-11-15' }, 'and not both'],
+      [{ ids: [] }, 'ids must have at least 1'],
+      [{ http_status: 99 }, 'http_status must be at least 100'],
+      [{ error: 'x', from: '2026-01-01' }, 'A search by error covers at most 7 days'],
       [{ since: '6h' }, 'since must be a time such as'],
       [{ since: 7 }, 'since must be text'],
       [{ since: '2026-11-15', dry: true }, 'is not a field here'],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
-/** Usage over time: named series with their counts by the minute and by the hour, and where keys were used from. */
+/** Usage over time: named series, and their counts by the minute and by the hour. */
 export const usage: Migration = {
   name: '0021-usage',
   async up(db, types) {
@@ -29,14 +29,5 @@ export const usage: Migration = {
         .addPrimaryKeyConstraint(`usage_${step}_pk`, ['series_id', 'at'])
       await (types.bytes === 'blob' ? table.modifyEnd(sql`without rowid`) : table).execute()
     }
-    await db.schema
-      .createTable('key_addresses')
-      .addColumn('project_id', 'text', (c) => c.notNull())
-      .addColumn('key_id', 'text', (c) => c.notNull())
-      .addColumn('secret', 'text', (c) => c.notNull())
-      .addColumn('address', 'text', (c) => c.notNull())
-      .addColumn('last_used_at', 'bigint', (c) => c.notNull())
-      .addPrimaryKeyConstraint('key_addresses_pk', ['project_id', 'key_id', 'secret', 'address'])
-      .execute()
   },
 }

@@ -15,6 +15,7 @@ import { failingDeliveries } from './0013-failing-deliveries.ts'
 import { tokenCounts } from './0014-token-counts.ts'
 import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
+import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
@@ -35,5 +36,6 @@ export const MIGRATIONS: readonly Migration[] = [
   outbox,
   tokenCounts,
   issueBatch,
+  failedDeliveries,
   usage,
 ]

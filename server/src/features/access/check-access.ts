@@ -3,7 +3,7 @@ import { normalizeIp } from '../../platform/addresses.ts'
 import { closest } from '../../platform/closest.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { isoTime } from '../../platform/http/index.ts'
-import { findApiKey, findApiKeyByAppId, whitelistOf } from '../api-keys/index.ts'
+import { type ApiKeyRow, findApiKey, findApiKeyByAppId, whitelistOf } from '../api-keys/index.ts'
 import {
   type CachedKey,
   cachedKey,
@@ -21,7 +21,7 @@ export interface AccessQuestion {
   readonly address?: string | undefined
 }
 
-interface Check {
+export interface Check {
   readonly step: string
   readonly passed: boolean
   readonly says: string
@@ -36,7 +36,7 @@ export interface AccessAnswer {
   readonly remedy: string | null
 }
 
-type Deps = { readonly db: Database; readonly tokenCache: TokenCache }
+export type CheckDeps = { readonly db: Database; readonly tokenCache: TokenCache }
 
 const check = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Check =>
   passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
@@ -45,7 +45,7 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
  * Checks whether a token or key is allowed to call a path from an address, and reports each step. It reads the store
  * instead of the cache, and comes to the same decision as the guard.
  */
-export async function checkAccess(deps: Deps, question: AccessQuestion): Promise<AccessAnswer> {
+export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
   const pathCheck = check('path', path.ok, {
     yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
@@ -53,11 +53,15 @@ export async function checkAccess(deps: Deps, question: AccessQuestion): Promise
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
   const needed = path.ok ? path.needed : null
-  const steps = [pathCheck, ...(await holderSteps(deps, question, needed))]
+  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...(await holderSteps(deps, question, needed))])
+  return { allowed, needed_scope: needed, ...shown }
+}
+
+/** The steps as operators see them, and how to fix the first that failed. */
+export function outcomeOf(steps: readonly Check[]) {
   const failed = steps.find((step) => !step.passed)
   return {
-    allowed: failed === undefined,
-    needed_scope: needed,
+    passed: failed === undefined,
     steps: steps.map(({ step, passed, says }) => ({ step, passed, says })),
     remedy: failed?.remedy ?? null,
   }
@@ -80,8 +84,13 @@ function unnamed(path: string, needed: Scope): string {
 
 const CHECK_PATH = 'Check the path: no scope names it.'
 
-async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Check[]> {
-  if (question.access_token !== undefined) return tokenSteps(deps, question, question.access_token, needed)
+async function holderSteps(
+  deps: CheckDeps,
+  question: AccessQuestion,
+  needed: Scope | null,
+): Promise<Check[]> {
+  if (question.access_token !== undefined)
+    return tokenSteps(deps, await findToken(deps, question.access_token), { question, needed })
   const row = await findApiKeyByAppId(deps.db, question.app_id!)
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
@@ -91,24 +100,48 @@ async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope |
   return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
 }
 
-async function tokenSteps(
-  { db, tokenCache }: Deps,
-  question: AccessQuestion,
+export interface FoundToken {
+  readonly isWellFormed: boolean
+  readonly token: TokenRow | undefined
+  readonly key: ApiKeyRow | undefined
+}
+
+/** From the store itself. With a project, a token of another one is not found. */
+export async function findToken(
+  { db }: CheckDeps,
   accessToken: string,
-  needed: Scope | null,
-): Promise<Check[]> {
+  inProject?: string,
+): Promise<FoundToken> {
   const name = parseAccessToken(accessToken)
-  const wellFormed = check('well_formed', name !== null, {
+  if (name === null) return { isWellFormed: false, token: undefined, key: undefined }
+  const isElsewhere = inProject !== undefined && name.projectId !== inProject
+  const [token] = isElsewhere ? [] : await findTokens(db, [name])
+  const key = token && (await findApiKey(db, name.projectId, token.key_id))
+  return { isWellFormed: true, token, key }
+}
+
+interface AskedOfToken {
+  readonly question: Pick<AccessQuestion, 'address'>
+  readonly needed: Scope | null
+  /** Where tokens of one project alone are looked up. */
+  readonly inProject?: boolean
+}
+
+export function tokenSteps(
+  { tokenCache }: CheckDeps,
+  { isWellFormed, token, key: row }: FoundToken,
+  { question, needed, inProject = false }: AskedOfToken,
+): Check[] {
+  const wellFormed = check('well_formed', isWellFormed, {
     yes: 'the token is well-formed',
     no: 'this is not a Jeton token: prefix, length or checksum is wrong',
     remedy: 'Check the client for a truncated or altered token.',
   })
-  if (name === null) return [wellFormed]
-  const [token] = await findTokens(db, [name])
-  const row = token && (await findApiKey(db, name.projectId, token.key_id))
+  if (!isWellFormed) return [wellFormed]
+  const elsewhere = inProject ? ', it belongs to another project' : ''
   const onRecord = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
-    no: 'the token is unknown: it never existed, or it expired and was removed',
+    no: `the token is unknown: it never existed${elsewhere}, or it expired and was removed`,
     remedy: 'The client must request a new token.',
   })
   if (!token || !row) return [wellFormed, onRecord]
@@ -147,7 +180,11 @@ function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
-function keySteps(key: CachedKey, { address }: AccessQuestion, needed: Scope | null): Check[] {
+function keySteps(
+  key: CachedKey,
+  { address }: Pick<AccessQuestion, 'address'>,
+  needed: Scope | null,
+): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
   const steps = [

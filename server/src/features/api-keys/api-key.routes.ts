@@ -18,7 +18,7 @@ import {
   strict,
 } from '../../platform/http/index.ts'
 import { type CountTokens, requireProject } from '../projects/index.ts'
-import { type ApiKeyRow, findApiKey, listApiKeyRows } from './api-key.store.ts'
+import { type ApiKeyRow, findApiKey } from './api-key.store.ts'
 import { apiKeyView } from './api-key.ts'
 import {
   blockApiKey,
@@ -30,6 +30,7 @@ import {
 } from './api-key-changes.ts'
 import type { ChangeDeps, KeyRequest } from './change-api-key.ts'
 import { createApiKey } from './create-api-key.ts'
+import { listApiKeys } from './list-api-keys.ts'
 
 const State = Type.Unsafe<'active' | 'blocked' | 'deleted'>({
   type: 'string',
@@ -53,6 +54,10 @@ const shownFields = {
   updated_at: Type.String(),
   regenerated_at: NullableText,
   last_used_at: NullableText,
+  last_used_from: nullable<string>('string', { description: 'Address that it was last used from.' }),
+  recent_addresses: Type.Array(Type.Object({ address: Type.String(), last_used_at: Type.String() }), {
+    description: 'Addresses that it was used from lately, newest first, at most 16.',
+  }),
 }
 const ApiKey = Type.Object(shownFields)
 const ApiKeyWithSecret = Type.Object({
@@ -120,15 +125,35 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         summary: 'List the API keys of a project, newest first',
         description: 'Deleted keys are listed only with `state=deleted`.',
         params: ProjectParams,
-        querystring: strict({ ...PageQuery, state: Type.Optional(State), name: filterField('Exact name.') }),
+        querystring: strict({
+          ...PageQuery,
+          state: Type.Optional(State),
+          name: filterField('Exact name.'),
+          app_id: filterField('App id.'),
+          address: Type.Optional(
+            Type.String({
+              maxLength: 100,
+              anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
+              description: 'IPv4 or IPv6 address: only keys that may be used from it.',
+            }),
+          ),
+        }),
         response: { 200: listOf(ApiKey) },
-        'x-columns': ['id', 'name', 'state', 'permissions', 'active_tokens', 'last_used_at'],
+        'x-columns': [
+          'id',
+          'name',
+          'state',
+          'permissions',
+          'active_tokens',
+          'last_used_at',
+          'last_used_from',
+        ],
       },
     },
     async (request) => {
       const project = await requireProject(deps.db, request.params.project_id)
       const page = pageOf(request.query)
-      const rows = await listApiKeyRows(deps.db, { ...request.query, projectId: project.id }, page)
+      const rows = await listApiKeys(deps.db, { ...request.query, projectId: project.id }, page)
       const tokensOf = await activeTokens(project.id)
       return listAnswer(rows, page, { item: (row) => apiKeyView(row, tokensOf(row)) })
     },

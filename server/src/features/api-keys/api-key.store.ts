@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { pageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
-import { deleteKeyAddressesOfProject } from './key-address.store.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
 
@@ -32,6 +31,8 @@ export interface ApiKeyRow {
   updated_at: number
   regenerated_at: number | null
   last_used_at: number | null
+  /** Where it was used from lately, as JSON: see `RecentAddress`. */
+  recent_addresses: string
 }
 
 export interface ApiKeyTables {
@@ -69,14 +70,22 @@ export const listVersionsChangedSince = (
 export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
   reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
 
+export interface KeyFilter {
+  readonly projectId: string
+  readonly state?: KeyState | undefined
+  readonly name?: string | undefined
+  readonly app_id?: string | undefined
+}
+
 export async function listApiKeyRows(
   reader: Reader,
-  filter: { projectId: string; state?: KeyState | undefined; name?: string | undefined },
+  filter: KeyFilter,
   page: Page,
 ): Promise<Rows<ApiKeyRow>> {
   let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
   query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
   if (filter.name !== undefined) query = query.where('name', '=', filter.name)
+  if (filter.app_id !== undefined) query = query.where('app_id', '=', filter.app_id)
   return pageOf(reader, query, page)
 }
 
@@ -146,56 +155,6 @@ export async function invalidateAllTokens(tx: Transaction): Promise<void> {
   await tx.notify(KEYS_CHANGED)
 }
 
-export interface KeyUse {
-  readonly projectId: string
-  readonly id: string
-  readonly at: number
-}
-
-const USES_PER_STATEMENT = 200
-
-/**
- * Saves the times of last use in batches, without raising versions. One transaction per key would occupy the writer for
- * too long. Skips keys that are locked now, so that neither this nor issuing waits for the other, and returns their ids.
- */
-export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
-  const left = new Set(uses.map(({ id }) => id))
-  for (let i = 0; i < uses.length; i += USES_PER_STATEMENT) {
-    const some = new Map(uses.slice(i, i + USES_PER_STATEMENT).map((use) => [use.id, use]))
-    const keys = tx
-      .write<ApiKeyTables>()
-      .selectFrom('api_keys')
-      .select('id')
-      .where('id', 'in', [...some.keys()])
-    const free = (await tx.claim(keys).execute()).map((row) => row.id)
-    for (const id of free) left.delete(id)
-    if (free.length > 0)
-      await updateLastUsed(
-        tx,
-        free.map((id) => some.get(id)!),
-      )
-  }
-  return [...left]
-}
-
-async function updateLastUsed(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
-  const cases = sql.join(
-    uses.map(({ id, at }) => sql`when ${id} then cast(${at} as bigint)`),
-    sql` `,
-  )
-  await tx
-    .write<ApiKeyTables>()
-    .updateTable('api_keys')
-    .set({ last_used_at: sql<number>`case id ${cases} end` })
-    .where(
-      'id',
-      'in',
-      uses.map(({ id }) => id),
-    )
-    .execute()
-}
-
 export async function deleteKeysOfProject(tx: Transaction, projectId: string): Promise<void> {
-  await deleteKeyAddressesOfProject(tx, projectId)
   await tx.write<ApiKeyTables>().deleteFrom('api_keys').where('project_id', '=', projectId).execute()
 }

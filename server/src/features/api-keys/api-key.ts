@@ -4,6 +4,7 @@ import { parseRange } from '../../platform/addresses.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
+import { recentAddressesOf } from './recent-addresses.ts'
 
 /** Public view of an API key, without the secret and its digest. */
 export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
@@ -23,11 +24,13 @@ export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
   updated_at: isoTime(row.updated_at),
   regenerated_at: isoTimeOrNull(row.regenerated_at),
   last_used_at: isoTimeOrNull(row.last_used_at),
+  last_used_from: recentAddressesOf(row)[0]?.address ?? null,
+  recent_addresses: recentAddressesOf(row).map(({ address, at }) => ({ address, last_used_at: isoTime(at) })),
 })
 
 /** Fields for the audit log, without those that change with every use. */
 export function apiKeyFacts(row: ApiKeyRow) {
-  const { active_tokens: _, last_used_at: __, ...facts } = apiKeyView(row, 0)
+  const { active_tokens, last_used_at, last_used_from, recent_addresses, ...facts } = apiKeyView(row, 0)
   return facts
 }
 

@@ -62,6 +62,7 @@ export async function createApiKeyIn(
     updated_at: now,
     regenerated_at: null,
     last_used_at: null,
+    recent_addresses: '[]',
   }
   await insertApiKey(tx, row)
   await recordChange(deps, tx, {

@@ -10,18 +10,12 @@ export {
   findApiKeyByAppId,
   invalidateAllTokens,
   KEYS_CHANGED,
-  type KeyUse,
   listKeysChangedSince,
   listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
-  saveKeyUse,
 } from './api-key.store.ts'
 export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'
 export { createApiKeyIn } from './create-api-key.ts'
-export {
-  type KeyAddressRow,
-  listKeyAddresses,
-  MAX_ADDRESSES,
-  saveKeyAddresses,
-} from './key-address.store.ts'
+export { type KeyUse, saveKeyUse } from './key-use.store.ts'
+export { MAX_RECENT_ADDRESSES } from './recent-addresses.ts'

@@ -7,10 +7,19 @@ export { type ChangedCard, withPointsChanged, writePoints } from './change-point
 export { holdingsOf } from './holdings.ts'
 export { issueVoucher } from './issue-voucher.ts'
 export { cardNameOf, MEMBER_PATHS, MemberParams, memberRoutes } from './member.routes.ts'
+export { listEntriesOfCards, type PointEntryRow } from './point-entry.store.ts'
 export { pointsRoutes } from './points.routes.ts'
 export { deleteCampaignsOfProject } from './project-end.store.ts'
 export { type CardName, requireCard, requireLockedCard } from './require-card.ts'
 export { createCampaign, requireCampaign, requireLockedCampaign } from './save-campaign.ts'
 export { voucherRoutes } from './voucher.routes.ts'
-export { findCardOf, lockVouchers, releaseCards, type VoucherRow } from './voucher.store.ts'
-export { checkValid, voucherView } from './voucher.ts'
+export {
+  cardCodesOf,
+  findCardOf,
+  findVoucher,
+  listCardRowsOf,
+  lockVouchers,
+  releaseCards,
+  type VoucherRow,
+} from './voucher.store.ts'
+export { checkValid, Voucher, voucherView } from './voucher.ts'

@@ -1,4 +1,4 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { countUpTo, cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type EntryType = 'POINTS_ADDITION' | 'POINTS_REMOVAL' | 'POINTS_REDEMPTION'
@@ -53,4 +53,19 @@ export async function listEntryRows(
     .offset(page.offset)
     .execute()
   return { rows, total }
+}
+
+/** The entries of several cards together, newest first, by cursor. */
+export function listEntriesOfCards(
+  reader: Reader,
+  { projectId, cardIds }: { projectId: string; cardIds: readonly string[] },
+  page: Page,
+): Promise<Rows<PointEntryRow>> {
+  if (cardIds.length === 0) return Promise.resolve({ rows: [], total: 0 })
+  const query = reader
+    .read<PointEntryTables>()
+    .selectFrom('point_entries')
+    .where('project_id', '=', projectId)
+    .where('voucher_id', 'in', cardIds)
+  return cursorPageOf(reader, query, page)
 }

@@ -1,4 +1,4 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { countUpTo, cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { CampaignTables } from './campaign.store.ts'
 import type { VoucherType } from './campaign.ts'
@@ -139,6 +139,38 @@ export const listCardsOf = (reader: Reader, projectId: string, holderIds: readon
     .where('vouchers.type', '=', 'LOYALTY_CARD')
     .orderBy('vouchers.created_at')
     .execute()
+
+const cardsHeldBy = (reader: Reader, projectId: string, holderId: string) =>
+  reader
+    .read<VoucherTables>()
+    .selectFrom('vouchers')
+    .where('project_id', '=', projectId)
+    .where('holder_id', '=', holderId)
+    .where('type', '=', 'LOYALTY_CARD')
+
+/** The loyalty cards of a customer, newest first, by cursor. */
+export const listCardRowsOf = (
+  reader: Reader,
+  { projectId, holderId }: { projectId: string; holderId: string },
+  page: Page,
+): Promise<Rows<VoucherRow>> =>
+  cursorPageOf(reader, cardsHeldBy(reader, projectId, holderId), page) as Promise<Rows<VoucherRow>>
+
+/** Far more than a customer has. */
+const MAX_CARDS = 1_000
+
+/** The code of each loyalty card of a customer, by its id. */
+export async function cardCodesOf(
+  reader: Reader,
+  projectId: string,
+  holderId: string,
+): Promise<Map<string, string>> {
+  const rows = await cardsHeldBy(reader, projectId, holderId)
+    .select(['id', 'code'])
+    .limit(MAX_CARDS)
+    .execute()
+  return new Map(rows.map(({ id, code }) => [id, code]))
+}
 
 /** Returns those of the codes that are taken. */
 export async function takenCodes(

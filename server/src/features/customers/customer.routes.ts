@@ -29,7 +29,7 @@ interface Deps {
   readonly releaseCards: (tx: Transaction, projectId: string, customerId: string) => Promise<void>
 }
 
-const Customer = Type.Object({
+export const Customer = Type.Object({
   id: Type.String(),
   source_id: NullableText,
   name: NullableText,

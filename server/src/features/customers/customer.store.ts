@@ -1,4 +1,4 @@
-import { projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { cursorPageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface CustomerRow {
@@ -33,6 +33,24 @@ export const listCustomerRows = (
   projectId: string,
   { page, email, name }: { page: Page; email?: string | undefined; name?: string | undefined },
 ): Promise<Rows<CustomerRow>> => customers.list(reader, projectId, page, { email, name })
+
+export interface CustomerFilter {
+  readonly id?: string | undefined
+  readonly source_id?: string | undefined
+  readonly email?: string | undefined
+}
+
+/** Newest first, by cursor, with the given values in these columns. */
+export function listCustomersByCursor(
+  reader: Reader,
+  { projectId, ...filter }: CustomerFilter & { readonly projectId: string },
+  page: Page,
+): Promise<Rows<CustomerRow>> {
+  let query = reader.read<CustomerTables>().selectFrom('customers').where('project_id', '=', projectId)
+  for (const column of ['id', 'source_id', 'email'] as const)
+    if (filter[column] !== undefined) query = query.where(column, '=', filter[column])
+  return cursorPageOf(reader, query, page)
+}
 
 /** Returns false if the source id is taken. */
 export const insertCustomer = customers.insert

@@ -1,6 +1,11 @@
 /** Customers and their personal data. Does not depend on campaigns: `compose.ts` passes in what customers hold. */
-export { customerRoutes } from './customer.routes.ts'
-export { type CustomerRow, deleteCustomersOfProject, findCustomer } from './customer.store.ts'
+export { Customer, customerRoutes } from './customer.routes.ts'
+export {
+  type CustomerRow,
+  deleteCustomersOfProject,
+  findCustomer,
+  listCustomersByCursor,
+} from './customer.store.ts'
 export {
   type CustomerFields,
   customerFields,

@@ -12,7 +12,8 @@ import {
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
-import type { DestinationState, StoredState } from './delivery-status.ts'
+import type { StoredState } from './delivery-status.ts'
+import { type FailureFilter, hasFailed } from './failure.store.ts'
 
 /** The engines merge ranges with different SQL. */
 export type ListReader = Pick<Database, 'read' | 'engine'>
@@ -33,21 +34,28 @@ export const HEAD = [
   'claim_id',
   'created_at',
   'settled_at',
+  'last_status',
+  'last_error',
 ] as const
 
-/** The deliveries in these states to these destinations: one index range per pair. `failing` is never combined. */
+/** One index range per state and destination. `failing` is never combined with another state. */
 export interface Ranges {
   readonly projectId: string
-  readonly states: readonly StoredState[]
+  readonly groups: readonly RangeGroup[]
+  readonly failure: FailureFilter
+}
+
+export interface RangeGroup {
+  readonly state: StoredState
   readonly destinationIds: readonly string[]
 }
 
 /** Ranges merged by one statement. SQLite allows 500 parts. */
 const MAX_RANGES = 120
-/** Ids per statement: far below the limit of either engine. */
-const MAX_IDS = 1_000
+/** Ids in one statement: far below the limit of either engine. */
+export const MAX_IDS = 1_000
 
-function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+export function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
   for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
 }
 
@@ -84,8 +92,8 @@ interface Range {
   readonly destinationId: string
 }
 
-interface RangesOfState extends Pick<Range, 'projectId' | 'state'> {
-  readonly destinationIds: readonly string[]
+interface RangesOfState extends RangeGroup {
+  readonly projectId: string
 }
 
 /** Merges the newest deliveries of several index ranges, so that nothing else is read, however long the ranges are. */
@@ -94,34 +102,45 @@ export async function listRanges(
   ranges: Ranges,
   page: Page,
 ): Promise<Rows<DeliveryHead>> {
-  const limit = page.offset + page.limit + 1
-  const slice = { page, limit }
+  const rows = await newestInRanges(reader, ranges, page)
+  return { rows, total: await countRanges(reader, ranges, sliceOf(reader, ranges, page)) }
+}
+
+/** The rows of a page without their number. */
+export async function newestInRanges(
+  reader: ListReader,
+  ranges: Ranges,
+  page: Page,
+): Promise<DeliveryHead[]> {
+  const slice = sliceOf(reader, ranges, page)
   let positions: readonly Position[] = []
   for (const some of chunks(await rangesToMerge(reader, ranges, slice), MAX_RANGES)) {
     const found = await mergeRanges(reader, some, slice)
     positions =
       positions.length === 0
         ? found
-        : await newestAmong(reader, ranges.projectId, [...positions, ...found], limit)
+        : await newestAmong(reader, ranges.projectId, [...positions, ...found], slice.limit)
   }
   const shown = positions.slice(page.offset)
-  const rows = shown.length === 0 ? [] : await newestAmong(reader, ranges.projectId, shown, shown.length)
-  return { rows, total: await countRanges(reader, ranges, page) }
+  return shown.length === 0 ? [] : newestAmong(reader, ranges.projectId, shown, shown.length)
 }
+
+const sliceOf = (reader: ListReader, { failure }: Ranges, page: Page): Slice => ({
+  page,
+  limit: page.offset + page.limit + 1,
+  failed: hasFailed(reader, failure),
+})
 
 interface Slice {
   readonly page: Page
   readonly limit: number
+  readonly failed: RawBuilder<SqlBool>
 }
 
 /** With more ranges than rows to show, only those with the newest deliveries can contribute. */
-async function rangesToMerge(
-  reader: Reader,
-  { projectId, states, destinationIds }: Ranges,
-  slice: Slice,
-): Promise<Range[]> {
+async function rangesToMerge(reader: Reader, { projectId, groups }: Ranges, slice: Slice): Promise<Range[]> {
   const found: Range[] = []
-  for (const state of states)
+  for (const { state, destinationIds } of groups)
     for (const some of chunks(destinationIds, MAX_IDS)) {
       const together = { projectId, state, destinationIds: some }
       const ids = some.length > slice.limit ? await newestDestinations(reader, together, slice) : some
@@ -134,13 +153,14 @@ async function rangesToMerge(
 async function newestDestinations(
   reader: Reader,
   { projectId, state, destinationIds }: RangesOfState,
-  { page, limit }: Slice,
+  { page, limit, failed }: Slice,
 ): Promise<string[]> {
   const found = sql<{ id: string }>`
     select heads.id from (
       select d.id, (
         select id from deliveries
-        where project_id = ${projectId} and ${isIn(state)} and destination_id = d.id and ${afterCursor(page, ORDER)}
+        where project_id = ${projectId} and ${isIn(state)} and destination_id = d.id
+          and ${failed} and ${afterCursor(page, ORDER)}
         order by created_at desc, id desc limit 1
       ) as newest
       from destinations d where d.project_id = ${projectId} and d.id in (${sql.join(destinationIds)})
@@ -168,10 +188,11 @@ interface RangeColumns {
 const newestOf = (
   projectId: string,
   { inState, destination_id }: RangeColumns,
-  { page, limit }: Slice,
+  { page, limit, failed }: Slice,
 ) => sql`
   select created_at, id from deliveries
-  where project_id = ${projectId} and ${inState} and destination_id = ${destination_id} and ${afterCursor(page, ORDER)}
+  where project_id = ${projectId} and ${inState} and destination_id = ${destination_id}
+    and ${failed} and ${afterCursor(page, ORDER)}
   order by created_at desc, id desc limit ${limit}`
 
 /** SQLite has no `lateral`. */
@@ -215,22 +236,44 @@ const oneByKey = (projectId: string, ids: readonly string[]) => sql`
   unnest(${ids}::text[]) as wanted(wanted_id)
   cross join lateral (select * from deliveries where project_id = ${projectId} and id = wanted_id limit 1) as found`
 
-async function countRanges(
-  reader: Reader,
-  { projectId, states, destinationIds }: Ranges,
-  page: Page,
-): Promise<number> {
+async function countRanges(reader: Reader, { projectId, groups }: Ranges, slice: Slice): Promise<number> {
   let total = 0
-  for (const state of states)
+  for (const { state, destinationIds } of groups)
     for (const some of chunks(destinationIds, MAX_IDS)) {
-      total += await countUpTo(reader, deliveriesTo(reader, { projectId, state, destinationIds: some }, page))
+      total += await countUpTo(
+        reader,
+        deliveriesTo(reader, { projectId, state, destinationIds: some }, slice),
+      )
       if (total >= COUNT_TO) return COUNT_TO
     }
   return total
 }
 
+/** Counts the events of the deliveries in ranges, of up to `COUNT_TO` deliveries. */
+export async function countEventsIn(reader: ListReader, ranges: Ranges, page: Page): Promise<number> {
+  const slice = sliceOf(reader, ranges, page)
+  const { projectId, groups } = ranges
+  const events = new Set<string>()
+  let left = COUNT_TO
+  for (const { state, destinationIds } of groups)
+    for (const some of chunks(destinationIds, MAX_IDS)) {
+      const rows = await deliveriesTo(reader, { projectId, state, destinationIds: some }, slice)
+        .select('deliveries.event_id')
+        .limit(left)
+        .execute()
+      for (const { event_id } of rows) events.add(event_id)
+      left -= rows.length
+      if (left <= 0) return events.size
+    }
+  return events.size
+}
+
 /** A cross join makes SQLite read destinations first. */
-const deliveriesTo = (reader: Reader, { projectId, state, destinationIds }: RangesOfState, page: Page) =>
+const deliveriesTo = (
+  reader: Reader,
+  { projectId, state, destinationIds }: RangesOfState,
+  { page, failed }: Slice,
+) =>
   reader
     .read<DeliveryTables & DestinationTables>()
     .selectFrom('destinations')
@@ -239,44 +282,6 @@ const deliveriesTo = (reader: Reader, { projectId, state, destinationIds }: Rang
     .where('destinations.id', 'in', destinationIds)
     .where('deliveries.project_id', '=', projectId)
     .where(isIn(state))
+    .where(failed)
     .whereRef('deliveries.destination_id', '=', 'destinations.id')
     .where(withinTimes(page, 'deliveries.created_at'))
-
-/** Finds the destinations with deliveries in a state: one index seek each, however many deliveries they have. */
-export async function destinationsWith(
-  reader: Reader,
-  projectId: string,
-  state: StoredState,
-): Promise<DestinationState[]> {
-  const found = sql<DestinationState>`
-    with recursive seek(id) as (
-      select min(destination_id) from deliveries where project_id = ${projectId} and ${isIn(state)}
-      union all
-      select (
-        select min(destination_id) from deliveries
-        where project_id = ${projectId} and ${isIn(state)} and destination_id > seek.id
-      ) from seek where seek.id is not null
-    )
-    select d.id, d.kind, d.active, d.deleted_at, d.target_url
-    from seek join destinations d on d.project_id = ${projectId} and d.id = seek.id`
-  return (await found.execute(reader.read<DestinationTables>() as never)).rows
-}
-
-export async function findDestinationStates(
-  reader: Reader,
-  projectId: string,
-  ids: readonly string[],
-): Promise<DestinationState[]> {
-  const found: DestinationState[] = []
-  for (const some of chunks(ids, MAX_IDS))
-    found.push(
-      ...(await reader
-        .read<DestinationTables>()
-        .selectFrom('destinations')
-        .select(['id', 'kind', 'active', 'deleted_at', 'target_url'])
-        .where('project_id', '=', projectId)
-        .where('id', 'in', some)
-        .execute()),
-    )
-  return found
-}

@@ -8,6 +8,7 @@ import {
   type DestinationId,
   EVENT_COLUMNS,
   LEASE_MS,
+  MAX_STORED_ERROR,
   QUEUES_PER_CLAIM,
   type SettleAndClaim,
   type Settlement,
@@ -29,7 +30,9 @@ settled as (
   update deliveries d set status = ${change('status')}, slot = ${change('slot')}::bigint,
     first_attempt_at = ${change('first_attempt_at')}::bigint, next_attempt_at = ${change('next_attempt_at')}::bigint,
     settled_at = case when ${change('status')} <> 'pending' then jeton_now() end,
-    attempts_made = ${change('number')}::bigint, claim_id = null
+    attempts_made = ${change('number')}::bigint, claim_id = null,
+    last_status = case when ${change('error')} is not null then ${change('response_status')}::bigint end,
+    last_error = left(${change('error')}, ${MAX_STORED_ERROR})
   where ${WHERE_CLAIMED}
   returning d.project_id, d.id
 )

@@ -8,6 +8,7 @@ import {
   type DestinationId,
   EVENT_COLUMNS,
   LEASE_MS,
+  MAX_STORED_ERROR,
   QUEUES_PER_CLAIM,
   type Release,
   type SettleAndClaim,
@@ -28,15 +29,26 @@ export function run(context: Context, input: SettleAndClaim): Claimed {
 }
 
 const SETTLE = `update deliveries set status = ?, slot = ?, first_attempt_at = ?, next_attempt_at = ?, settled_at = ?,
-  attempts_made = ?, claim_id = null where project_id = ? and id = ? and claim_id = ?`
+  attempts_made = ?, last_status = ?, last_error = substr(?, 1, ${MAX_STORED_ERROR}), claim_id = null
+  where project_id = ? and id = ? and claim_id = ?`
 const INSERT_ATTEMPT = `insert or ignore into attempts
   (project_id, delivery_id, number, at, duration_ms, status, response_body, error) values (?, ?, ?, ?, ?, ?, ?, ?)`
 
 function settle({ prepare }: Context, settlement: Settlement, now: number): void {
   const { project_id, id, claim_id, status, slot, first_attempt_at, next_attempt_at, attempt } = settlement
   const settledAt = status === 'pending' ? null : now
+  const lastStatus = attempt.error === null ? null : attempt.status
   const { changes } = prepare(SETTLE).run(
-    ...[status, slot, first_attempt_at, next_attempt_at, settledAt, attempt.number],
+    ...[
+      status,
+      slot,
+      first_attempt_at,
+      next_attempt_at,
+      settledAt,
+      attempt.number,
+      lastStatus,
+      attempt.error,
+    ],
     ...[project_id, id, claim_id],
   )
   if (changes === 0) return

@@ -307,6 +307,7 @@ eachEngine((engine) => {
       const failed = { status: 'pending', slot: 1, next_attempt_at: 1, first_attempt_at: 5, attempt } as const
       const again = await run({ settlements: ended(claimed, failed) })
       expect(await attempts()).toMatchObject([attempt])
+      expect(await deliveries()).toMatchObject([{ last_status: null, last_error: attempt.error }])
       expect(again.deliveries).toMatchObject([{ attempts_made: 1, slot: 1, first_attempt_at: 5 }])
       await run({ settlements: ended(again) })
       expect((await attempts()).map(({ number, status }) => [number, status])).toEqual([
@@ -316,6 +317,25 @@ eachEngine((engine) => {
       const [done] = await deliveries()
       expect(done).toMatchObject({ status: 'delivered', attempts_made: 2, next_attempt_at: null })
       expect(done!.settled_at).not.toBeNull()
+      expect(done).toMatchObject({ last_status: null, last_error: null })
+    })
+
+    test('a delivery holds the status and the beginning of the error of its last attempt while that failed', async () => {
+      const { run, destination, event, relay, deliveries } = await prepared(engine)
+      await destination('proj_a', 'wh_1')
+      await event('proj_a', 'evcus_1')
+      await relay()
+      const attempt = {
+        number: 1,
+        at: 5,
+        duration_ms: 7,
+        status: 503,
+        response_body: null,
+        error: 'é'.repeat(600),
+      }
+      const failed = { status: 'pending', slot: 1, next_attempt_at: 1, first_attempt_at: 5, attempt } as const
+      await run({ settlements: ended(await run(), failed) })
+      expect(await deliveries()).toMatchObject([{ last_status: 503, last_error: 'é'.repeat(500) }])
     })
 
     test('settling records since when a destination fails, until it succeeds', async () => {

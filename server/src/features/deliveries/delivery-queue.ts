@@ -8,6 +8,9 @@ export const LEASE_MS = 20_000
 /** Destinations that one claim visits: enough to find work, few enough not to block SQLite's one writer for long. */
 export const QUEUES_PER_CLAIM = 2_000
 
+/** Characters of an error that its delivery holds. PostgreSQL limits the entries of an index. */
+export const MAX_STORED_ERROR = 500
+
 /** The result of an attempt, as it is stored. */
 export interface Settlement {
   readonly project_id: string

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/database/index.ts'
+import { type Reader, type Transaction, withinTimes } from '../../platform/database/index.ts'
 import type { Attempt, DeliveryRow, DeliveryTables } from './delivery.ts'
-import { type DeliveryHead, HEAD, isIn } from './delivery-list.store.ts'
+import { type DeliveryHead, HEAD, isIn, type ListReader } from './delivery-list.store.ts'
 import type { Recoverable } from './delivery-status.ts'
+import { type FailureFilter, hasFailed } from './failure.store.ts'
 
 export const findDelivery = (
   reader: Reader,
@@ -92,20 +93,30 @@ export const listDeliveriesOfEvent = (
   reader: Reader,
   projectId: string,
   eventId: string,
+): Promise<DeliveryHead[]> => listDeliveriesOfEvents(reader, projectId, [eventId])
+
+export const listDeliveriesOfEvents = (
+  reader: Reader,
+  projectId: string,
+  eventIds: readonly string[],
 ): Promise<DeliveryHead[]> =>
   reader
     .read<DeliveryTables>()
     .selectFrom('deliveries')
     .select(HEAD)
     .where('project_id', '=', projectId)
-    .where('event_id', '=', eventId)
+    .where('event_id', 'in', eventIds)
     .execute()
 
 export interface RecoverableRun {
   readonly projectId: string
   readonly destinationId: string
   readonly state: Recoverable
-  /** Last delivery of the previous page. */
+  readonly failure: FailureFilter
+  /** Created between these times. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  /** The last of the page before. */
   readonly after?: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
 }
 
@@ -117,8 +128,8 @@ export interface RecoverableRow
 
 /** One page of a destination, oldest first. */
 export const listRecoverable = (
-  reader: Reader,
-  { projectId, destinationId, state, after }: RecoverableRun,
+  reader: ListReader,
+  { projectId, destinationId, state, failure, after, ...period }: RecoverableRun,
   limit: number,
 ): Promise<RecoverableRow[]> =>
   reader
@@ -137,12 +148,28 @@ export const listRecoverable = (
     .where('project_id', '=', projectId)
     .where(isIn(state))
     .where('destination_id', '=', destinationId)
+    .where(hasFailed(reader, failure))
+    .where(withinTimes(period, 'created_at'))
     .$if(after !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after!.created_at, after!.id))),
     )
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit)
+    .execute()
+
+/** Those that exist, in any order. */
+export const findDeliveryHeads = (
+  reader: Reader,
+  projectId: string,
+  ids: readonly string[],
+): Promise<DeliveryHead[]> =>
+  reader
+    .read<DeliveryTables>()
+    .selectFrom('deliveries')
+    .select(HEAD)
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ids)
     .execute()
 
 /**

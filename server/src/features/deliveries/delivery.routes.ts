@@ -6,30 +6,21 @@ import {
   CursorQuery,
   filterField,
   IdParam,
-  isoTime,
   listAnswer,
+  listFilter,
   listOf,
-  moment,
   pageOf,
   strict,
-  timeOf,
 } from '../../platform/http/index.ts'
 import { findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
 import type { DestinationKind } from '../webhooks/index.ts'
-import { Delivery, Recovery, Replay, TestDelivery, WholeDelivery } from './delivery.schemas.ts'
+import { Delivery, failureFields, Replay, TestDelivery, WholeDelivery } from './delivery.schemas.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import { findDelivery, listAttempts } from './delivery-record.store.ts'
-import {
-  DELIVERY_STATES,
-  DELIVERY_STATUSES,
-  type DeliveryState,
-  RECOVERABLE,
-  type Recoverable,
-} from './delivery-status.ts'
+import { DELIVERY_STATES, DELIVERY_STATUSES, type DeliveryState } from './delivery-status.ts'
 import { type ListedDelivery, listedView, wholeDeliveryView } from './delivery-view.ts'
-import { listDeliveries, listed } from './list-deliveries.ts'
-import { recoverDeliveries } from './recover-deliveries.ts'
+import { listDeliveries, listed, searchPeriod } from './list-deliveries.ts'
 import { replayEvent } from './replay-event.ts'
 import { type RecordDeps, retryDelivery } from './retry-delivery.ts'
 import { sendTest } from './send-test.ts'
@@ -41,7 +32,7 @@ const DeliveryParams = Type.Object({ project_id: IdParam, delivery_id: IdParam }
 
 const Filter = strict({
   ...CursorQuery,
-  status: Type.Optional(Type.Unsafe<DeliveryStatus>({ type: 'string', enum: DELIVERY_STATUSES })),
+  status: listFilter(DELIVERY_STATUSES, 'One status, or several separated by commas.'),
   state: Type.Optional(
     Type.Unsafe<DeliveryState>({
       type: 'string',
@@ -51,6 +42,7 @@ const Filter = strict({
   ),
   destination: filterField('Id of the webhook or distribution.'),
   event: filterField('Id of the event.'),
+  ...failureFields,
 })
 
 /** Columns that the command line shows of a delivery, in this order. */
@@ -68,12 +60,11 @@ const shape = {
 export function deliveryRoutes(app: App, deps: RecordDeps & { readonly clock: Clock }): void {
   addReads(app, deps)
   addRetry(app, deps)
-  addRecover(app, deps)
   addReplay(app, deps)
   addTests(app, deps)
 }
 
-function addReads(app: App, { db }: RecordDeps): void {
+function addReads(app: App, { db, clock }: RecordDeps & { readonly clock: Clock }): void {
   app.get(
     `${PROJECT}/deliveries`,
     {
@@ -83,7 +74,7 @@ function addReads(app: App, { db }: RecordDeps): void {
         operationId: 'delivery.list',
         summary: 'List the deliveries of a project, newest first',
         description:
-          '`payload` and `attempts` are only returned for a single delivery. `total` counts up to 10,000.',
+          '`payload` and `attempts` are only in the answer for a single delivery. `total` counts up to 10,000. Filters can be combined.',
         params: ProjectParams,
         querystring: Filter,
         response: { 200: listOf(Delivery) },
@@ -101,9 +92,10 @@ function addReads(app: App, { db }: RecordDeps): void {
     },
     async ({ params, query }) => {
       const { id: projectId } = await requireProject(db, params.project_id)
-      const page = pageOf(query)
-      const { status, state, destination, event } = query
-      const filter = { projectId, status, state, destination, event }
+      const { state, destination, event, http_status: httpStatus, error } = query
+      const page = error === undefined ? pageOf(query) : searchPeriod(pageOf(query), clock.now())
+      const statuses = query.status?.split(',') as DeliveryStatus[] | undefined
+      const filter = { projectId, statuses, state, destination, event, httpStatus, error }
       return listAnswer(await listDeliveries(db, filter, page), page, shape)
     },
   )
@@ -154,51 +146,6 @@ function addRetry(app: App, deps: RecordDeps): void {
     },
     ({ params, actor }) =>
       retryDelivery(deps, { projectId: params.project_id, id: params.delivery_id, actor }),
-  )
-}
-
-function addRecover(app: App, deps: RecordDeps): void {
-  app.post(
-    `${PROJECT}/deliveries/recover`,
-    {
-      config,
-      schema: {
-        tags: ['deliveries'],
-        operationId: 'delivery.recover',
-        summary: 'Retry the deliveries that failed since a time',
-        description:
-          'Makes deliveries due now whose last attempt failed at that time or later: those that are `exhausted`, and with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.',
-        params: ProjectParams,
-        body: strict({
-          since: moment('Deliveries whose last attempt failed at this time or later.'),
-          destination: filterField('Id of a webhook or distribution, to recover only its deliveries.'),
-          include: Type.Optional(
-            Type.Array(Type.Unsafe<Recoverable>({ type: 'string', enum: RECOVERABLE }), {
-              minItems: 1,
-              uniqueItems: true,
-              description:
-                '`exhausted` (default), `failing`, or both. Failing deliveries are retried by their schedule anyway.',
-            }),
-          ),
-          dry_run: Type.Optional(Type.Boolean({ description: 'Only count the deliveries.' })),
-        }),
-        response: { 200: Recovery },
-      },
-    },
-    async ({ params, body, actor }) => {
-      const { destination, include = ['exhausted' as const], dry_run: dryRun = false } = body
-      const since = timeOf(body.since, 'since')
-      const wanted = { projectId: params.project_id, since, destination, include, dryRun, actor }
-      const outcome = await recoverDeliveries(deps, wanted)
-      return {
-        object: 'recovery' as const,
-        since: isoTime(since),
-        destination: destination ?? null,
-        include,
-        dry_run: dryRun,
-        ...outcome,
-      }
-    },
   )
 }
 

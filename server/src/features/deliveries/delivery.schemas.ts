@@ -71,7 +71,7 @@ export const Replay = Type.Object({
 
 export const Recovery = Type.Object({
   object: Type.Literal('recovery'),
-  since: Type.String(),
+  since: NullableText,
   destination: NullableText,
   include: Type.Array(Type.String({ enum: [...RECOVERABLE] })),
   dry_run: Type.Boolean(),
@@ -81,6 +81,32 @@ export const Recovery = Type.Object({
   held,
   failing_left_out: Type.Integer({
     description:
-      'Number of failing deliveries that still wait for their next attempt, if `include` does not contain `failing`.',
+      'How many match and still wait for their next attempt, where `include` does not name `failing`.',
   }),
+  skipped: Type.Integer({
+    description:
+      'How many of `ids` stay as they are: unknown, delivered, due already, or of a disabled or deleted destination.',
+  }),
+  sample: Type.Array(Delivery, { description: 'With `dry_run`: up to 10 of the deliveries.' }),
 })
+
+/** Filters by the last attempt, for the list and for recovery. */
+export const failureFields = {
+  http_status: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      description: 'HTTP status of the last attempt, of deliveries whose last attempt failed.',
+    }),
+  ),
+  error: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      'x-says': 'must have 1 to 200 characters and no control characters',
+      description:
+        'Part of the error of the last attempt, in any case. Searches at most 7 days, by default the last 7 days.',
+    }),
+  ),
+}

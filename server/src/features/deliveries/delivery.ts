@@ -31,6 +31,10 @@ export interface DeliveryRow {
   created_at: number
   /** Time at which it was delivered or exhausted. */
   settled_at: number | null
+  /** HTTP status of the last attempt, where that failed with a response. */
+  last_status: number | null
+  /** Error of the last attempt, at most 500 characters; null where it succeeded. */
+  last_error: string | null
 }
 
 export interface AttemptRow extends Attempt {

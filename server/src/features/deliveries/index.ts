@@ -1,7 +1,11 @@
-/** Deliveries: sends every event to every destination at least once, and keeps the record. No feature imports it. */
+/** Deliveries: sends every event to every destination at least once, and keeps the record. Only `support` imports it. */
 export { deliveryRoutes } from './delivery.routes.ts'
+export { Delivery } from './delivery.schemas.ts'
 export { startDelivery } from './delivery.worker.ts'
+export { deliveriesByEvent } from './list-deliveries.ts'
+export { listUndelivered } from './list-undelivered.ts'
 export { makePayload } from './payload.ts'
+export { recoveryRoutes } from './recovery.routes.ts'
 export { createRetention, type Retention, removeDeliveriesOfProject } from './remove-deliveries.ts'
 export { sendDelivery } from './send-delivery.ts'
 export { signEventRoutes } from './sign-event.routes.ts'

@@ -4,27 +4,29 @@ import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import {
   type DeliveryHead,
-  destinationsWith,
-  findDestinationStates,
   type ListReader,
   listAll,
   listRanges,
+  type Ranges,
 } from './delivery-list.store.ts'
-import { findContexts, listDeliveriesOfEvent } from './delivery-record.store.ts'
+import { findContexts, listDeliveriesOfEvent, listDeliveriesOfEvents } from './delivery-record.store.ts'
 import {
+  DELIVERY_STATUSES,
   type DeliveryState,
   type DestinationState,
   isFailing,
-  STORED_STATUSES,
   type StoredState,
   statusOf,
   storedAs,
 } from './delivery-status.ts'
-import type { ListedDelivery } from './delivery-view.ts'
+import { type ListedDelivery, listedView } from './delivery-view.ts'
+import { destinationsWith, findDestinationStates } from './destination-state.store.ts'
+import { type FailureFilter, isFailureFilter, matchesFailure } from './failure.store.ts'
 
-export interface DeliveryFilter {
+export interface DeliveryFilter extends FailureFilter {
   readonly projectId: string
-  readonly status?: DeliveryStatus | undefined
+  /** Any of these; all where none is named. */
+  readonly statuses?: readonly DeliveryStatus[] | undefined
   readonly state?: DeliveryState | undefined
   readonly destination?: string | undefined
   readonly event?: string | undefined
@@ -47,7 +49,20 @@ export async function listDeliveries(
   return { rows: await withContexts(reader, filter.projectId, rows), total }
 }
 
-/** One delivery, as in a list. */
+/** The deliveries of several events, by event, as lists show them. */
+export async function deliveriesByEvent(
+  reader: Reader,
+  projectId: string,
+  eventIds: readonly string[],
+): Promise<Map<string, ReturnType<typeof listedView>[]>> {
+  if (eventIds.length === 0) return new Map()
+  const rows = await listDeliveriesOfEvents(reader, projectId, eventIds)
+  const found = await withStates(reader, { projectId }, { rows, total: rows.length })
+  const views = (await withContexts(reader, projectId, found.rows)).map(listedView)
+  return Map.groupBy(views, ({ event_id }) => event_id)
+}
+
+/** One delivery as a list shows it. */
 export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedDelivery> {
   const [destination] = await findDestinationStates(reader, row.project_id, [row.destination_id])
   const [context] = await findContexts(reader, row.project_id, [row])
@@ -55,7 +70,7 @@ export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedD
 }
 
 /** Adds the kind of the event and the last attempt. */
-async function withContexts(
+export async function withContexts(
   reader: Reader,
   projectId: string,
   found: readonly WithDestination[],
@@ -71,7 +86,8 @@ function findDeliveries(
   page: Page,
 ): Promise<Rows<WithDestination>> {
   if (filter.event !== undefined) return listOfEvent(reader, { ...filter, event: filter.event }, page)
-  if ((filter.status ?? filter.state ?? filter.destination) === undefined)
+  const { statuses, state, destination } = filter
+  if ((statuses ?? state ?? destination) === undefined && !isFailureFilter(filter))
     return listAll(reader, filter.projectId, page).then((found) => withStates(reader, filter, found))
   return listFiltered(reader, filter, page)
 }
@@ -82,6 +98,20 @@ function refuseFarPages({ offset, limit }: Page): void {
   throw new Problem('invalid_payload', {
     message: `page reaches only the ${COUNT_TO} newest.`,
     details: 'Continue with cursor, which is next_cursor of the previous page.',
+  })
+}
+
+/** A search by error reads every failure of its period, so the period is limited. */
+const MAX_SEARCH_MS = 7 * 24 * 60 * 60_000
+
+/** The last 7 days, or the part of them that is asked for. */
+export function searchPeriod<Period extends Pick<Page, 'from' | 'to'>>(asked: Period, now: number): Period {
+  const to = asked.to ?? now
+  const from = asked.from ?? to - MAX_SEARCH_MS
+  if (to - from <= MAX_SEARCH_MS) return { ...asked, from }
+  throw new Problem('invalid_payload', {
+    message: 'A search by error covers at most 7 days.',
+    details: 'Send from and to that are at most 7 days apart. Without them the last 7 days are searched.',
   })
 }
 
@@ -102,24 +132,53 @@ async function listFiltered(
   filter: DeliveryFilter,
   page: Page,
 ): Promise<Rows<WithDestination>> {
-  const { projectId, state, destination } = filter
-  const status = filter.status ?? (state && 'pending')
-  // Failing deliveries are always pending.
-  if (state !== undefined && status !== 'pending') return { rows: [], total: 0 }
-  const stored: StoredState | undefined = state ?? (status && storedAs(status))
-  const destinations = (
-    destination === undefined
-      ? await destinationsWith(reader, projectId, stored!)
-      : await findDestinationStates(reader, projectId, [destination])
-  ).filter((one) => !status || statusOf({ status: storedAs(status) }, one) === status)
-  const runs = {
-    projectId,
-    states: stored ? [stored] : STORED_STATUSES,
-    destinationIds: destinations.map(({ id }) => id),
+  const { ranges, destinations } = await rangesOf(reader, filter)
+  const { rows, total } = await listRanges(reader, ranges, page)
+  return { rows: rows.map((row) => ({ row, destination: destinations.get(row.destination_id) })), total }
+}
+
+/** The index ranges that hold the wanted deliveries, and the destinations of these. */
+export async function rangesOf(reader: ListReader, filter: DeliveryFilter) {
+  const groups = await Promise.all(
+    storedStatesOf(filter).map(async (state) => ({
+      state,
+      destinations: await destinationsIn(reader, filter, state),
+    })),
+  )
+  const ranges: Ranges = {
+    projectId: filter.projectId,
+    groups: groups.map(({ state, destinations }) => ({
+      state,
+      destinationIds: destinations.map(({ id }) => id),
+    })),
+    failure: filter,
   }
-  const { rows, total } = await listRanges(reader, runs, page)
-  const states = byId(destinations)
-  return { rows: rows.map((row) => ({ row, destination: states.get(row.destination_id) })), total }
+  return { ranges, destinations: byId(groups.flatMap(({ destinations }) => destinations)) }
+}
+
+/** Where the wanted deliveries are stored. A pending one with an error is failing, and a delivered one has no error. */
+function storedStatesOf(filter: DeliveryFilter): StoredState[] {
+  const statuses = filter.statuses ?? DELIVERY_STATUSES
+  const hasError = isFailureFilter(filter)
+  if (filter.state !== undefined)
+    return statuses.includes('pending') ? [hasError ? 'pending' : filter.state] : []
+  const stored = new Set(statuses.map(storedAs))
+  return [...stored].filter((state) => state !== 'delivered' || !hasError)
+}
+
+/** The destinations whose deliveries in a stored state have one of the wanted statuses. */
+async function destinationsIn(
+  reader: ListReader,
+  { projectId, destination, statuses, state: isState }: DeliveryFilter,
+  state: StoredState,
+): Promise<DestinationState[]> {
+  const found =
+    destination === undefined
+      ? await destinationsWith(reader, projectId, state)
+      : await findDestinationStates(reader, projectId, [destination])
+  const wanted = isState === undefined ? statuses : (['pending'] as const)
+  const status = state === 'failing' ? 'pending' : state
+  return found.filter((one) => !wanted || wanted.includes(statusOf({ status }, one) as 'pending'))
 }
 
 /** An event has at most one delivery per destination, so all are read and filtered here. */
@@ -128,12 +187,13 @@ async function listOfEvent(
   filter: DeliveryFilter & { event: string },
   page: Page,
 ): Promise<Rows<WithDestination>> {
-  const { status, state, destination: to } = filter
+  const { statuses, state, destination: to } = filter
   const rows = await listDeliveriesOfEvent(reader, filter.projectId, filter.event)
   const all = await withStates(reader, filter, { rows, total: rows.length })
   const wanted = all.rows
     .filter(({ row }) => to === undefined || row.destination_id === to)
-    .filter(({ row, destination }) => status === undefined || statusOf(row, destination) === status)
+    .filter(({ row, destination }) => !statuses || statuses.includes(statusOf(row, destination)))
+    .filter(({ row }) => matchesFailure(row, filter))
     .filter(({ row, destination }) => state === undefined || isFailing(row, destination))
     .filter(({ row: { created_at: at } }) => at >= (page.from ?? at) && at < (page.to ?? at + 1))
     .sort((a, b) => (isOlder(a.row, b.row) ? 1 : -1))
@@ -144,5 +204,5 @@ async function listOfEvent(
 }
 
 type Position = Pick<DeliveryHead, 'created_at' | 'id'>
-const isOlder = (a: Position, b: Position): boolean =>
+export const isOlder = (a: Position, b: Position): boolean =>
   a.created_at < b.created_at || (a.created_at === b.created_at && a.id < b.id)

@@ -44,6 +44,8 @@ export function makeDelivery({ event, destination, fields, now }: DeliveryParts)
     claim_id: null,
     created_at: now,
     settled_at: null,
+    last_status: null,
+    last_error: null,
   }
   return { delivery, publication }
 }

@@ -1,47 +1,47 @@
-import { notFound } from '../../contract/problem.ts'
 import type { Actor } from '../../platform/http/index.ts'
-import { isoTime } from '../../platform/http/index.ts'
+import { isoTimeOrNull } from '../../platform/http/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
-import type { DeliveryRow } from './delivery.ts'
-import { type DeliveryHead, destinationsWith, findDestinationStates } from './delivery-list.store.ts'
-import { listRecoverable } from './delivery-record.store.ts'
-import type { DestinationState, Recoverable } from './delivery-status.ts'
-import { isInProgress, ROWS_PER_TRANSACTION, reopenDeliveries } from './reopen-deliveries.ts'
-import { type RecordDeps, refuseDeleted } from './retry-delivery.ts'
+import type { DeliveryHead } from './delivery-list.store.ts'
+import { findDeliveryHeads } from './delivery-record.store.ts'
+import type { Recoverable } from './delivery-status.ts'
+import { listedView } from './delivery-view.ts'
+import { matchesFailure } from './failure.store.ts'
+import { listed } from './list-deliveries.ts'
+import { type Candidates, candidatesIn, type RecoveryFilter } from './recovery-candidates.ts'
+import { reopenDeliveries } from './reopen-deliveries.ts'
+import type { RecordDeps } from './retry-delivery.ts'
 
-export interface Recovery {
-  readonly projectId: string
-  /** Deliveries whose last attempt failed at this time or later; epoch milliseconds. */
-  readonly since: number
-  readonly destination: string | undefined
+export interface Recovery extends RecoveryFilter {
   readonly include: readonly Recoverable[]
   /** Only counts the deliveries. */
   readonly dryRun: boolean
   readonly actor: Actor
 }
 
-interface Outcome {
-  readonly reopened: number
-  /** Number of them to disabled destinations, sent when those are enabled. */
-  readonly held: number
-  readonly failing_left_out: number
-}
+/** How many deliveries a dry run shows. */
+const SAMPLE_SIZE = 10
 
 /**
- * Makes deliveries due that failed since a time, in small transactions with an audit entry each. If it is interrupted, the
- * same call continues. Deleted destinations get nothing.
+ * Makes failed deliveries due. In small transactions, each with its note in the audit log: if it is interrupted, the same
+ * call continues. Deleted destinations get nothing.
  */
-export async function recoverDeliveries(deps: RecordDeps, recovery: Recovery): Promise<Outcome> {
+export async function recoverDeliveries(deps: RecordDeps, recovery: Recovery) {
   await requireProject(deps.db, recovery.projectId)
   // Counts failing ones first: a recovered delivery that fails again is failing, and must not be counted twice.
   const left = recovery.include.includes('failing') ? 0 : await countFailing(deps, recovery)
   const failing = await recoverIncluded(deps, recovery, 'failing')
   const exhausted = await recoverIncluded(deps, recovery, 'exhausted')
+  const reopened = failing.reopened + exhausted.reopened
   return {
-    reopened: failing.reopened + exhausted.reopened,
+    reopened,
+    /** Of these, to destinations that are disabled: sent once those are enabled. */
     held: failing.held + exhausted.held,
     failing_left_out: left,
+    skipped: recovery.ids ? recovery.ids.length - reopened : 0,
+    sample: recovery.dryRun
+      ? await sampleOf(deps, recovery, [...failing.sample, ...exhausted.sample].slice(0, SAMPLE_SIZE))
+      : [],
   }
 }
 
@@ -49,56 +49,22 @@ const countFailing = async (deps: RecordDeps, recovery: Recovery): Promise<numbe
   (await recoverIncluded(deps, { ...recovery, include: ['failing'], dryRun: true }, 'failing')).reopened
 
 async function recoverIncluded(deps: RecordDeps, recovery: Recovery, state: Recoverable) {
-  const total = { reopened: 0, held: 0 }
+  const total = { reopened: 0, held: 0, sample: [] as string[] }
   if (!recovery.include.includes(state)) return total
-  for (const destination of await destinationsOf(deps, recovery, state)) {
-    const reopened = await recoverOne(deps, recovery, { state, destination })
+  for await (const candidates of candidatesIn(deps.db, recovery, state)) {
+    const { ids, destination } = candidates
+    const reopened = recovery.dryRun ? ids.length : await recoverSome(deps, recovery, candidates)
     total.reopened += reopened
     if (destination.active !== 1) total.held += reopened
+    total.sample.push(...ids.slice(0, SAMPLE_SIZE - total.sample.length))
   }
   return total
 }
 
-async function destinationsOf(
-  { db }: RecordDeps,
-  { projectId, destination: id }: Recovery,
-  state: Recoverable,
-): Promise<DestinationState[]> {
-  // Failed deliveries of a disabled destination are held, and are sent when it is enabled.
-  const canFail = ({ active }: DestinationState) => state !== 'failing' || active === 1
-  if (id === undefined) {
-    const all = await destinationsWith(db, projectId, state)
-    return all.filter((one) => one.deleted_at === null && canFail(one))
-  }
-  const [destination] = await findDestinationStates(db, projectId, [id])
-  if (!destination) throw notFound('destination', id)
-  refuseDeleted(destination, { destination_id: id })
-  return [destination].filter(canFail)
-}
-
-interface OfDestination {
-  readonly state: Recoverable
-  readonly destination: DestinationState
-}
-
-async function recoverOne(deps: RecordDeps, recovery: Recovery, of: OfDestination): Promise<number> {
-  const { projectId, since } = recovery
-  const { state, destination } = of
-  let reopened = 0
-  let after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
-  do {
-    const run = { projectId, destinationId: destination.id, state, after }
-    const page = await listRecoverable(deps.db, run, ROWS_PER_TRANSACTION)
-    const now = await deps.db.now()
-    const ids = page
-      .filter((row) => (row.failed_at ?? 0) >= since && !isInProgress(row, now))
-      .map(({ id }) => id)
-    if (ids.length > 0)
-      reopened += recovery.dryRun ? ids.length : await recoverSome(deps, recovery, { ...of, ids })
-    // Continues after this delivery, so that one that fails again meanwhile is not recovered twice.
-    after = page.length === ROWS_PER_TRANSACTION ? page.at(-1) : undefined
-  } while (after)
-  return reopened
+async function sampleOf({ db }: RecordDeps, { projectId }: Recovery, ids: readonly string[]) {
+  const rows = ids.length === 0 ? [] : await findDeliveryHeads(db, projectId, ids)
+  const views = await Promise.all(rows.map(async (row) => listedView(await listed(db, row))))
+  return views.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
 }
 
 /** Checked again under the lock: a delivery may have been sent meanwhile. */
@@ -107,17 +73,13 @@ const isStill: Readonly<Record<Recoverable, (row: DeliveryHead, since: number) =
   failing: ({ status, attempts_made }) => status === 'pending' && attempts_made > 0,
 }
 
-interface Some extends OfDestination {
-  readonly ids: readonly string[]
-}
-
 const recoverSome = (
   deps: RecordDeps,
-  { projectId, since, actor }: Recovery,
-  { state, destination, ids }: Some,
+  { projectId, since, failure, actor }: Recovery,
+  { state, destination, ids }: Candidates,
 ): Promise<number> =>
   deps.db.transaction(async (tx) => {
-    const matches = (row: DeliveryHead) => isStill[state](row, since)
+    const matches = (row: DeliveryHead) => isStill[state](row, since ?? 0) && matchesFailure(row, failure)
     const { after } = await reopenDeliveries(tx, { projectId, ids, matches })
     if (after.length > 0)
       await recordChange(deps, tx, {
@@ -126,7 +88,13 @@ const recoverSome = (
         projectId,
         subject: { type: destination.kind, id: destination.id },
         before: null,
-        after: { since: isoTime(since), state, reopened: after.length },
+        after: {
+          since: isoTimeOrNull(since ?? null),
+          ...(failure.httpStatus !== undefined && { http_status: failure.httpStatus }),
+          ...(failure.error !== undefined && { error: failure.error }),
+          state,
+          reopened: after.length,
+        },
       })
     return after.length
   })

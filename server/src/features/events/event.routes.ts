@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_KIND_NAMES, type EventKindName, eventKindOf, TEST_EVENT } from '../../contract/event-kinds.ts'
-import { notFound } from '../../contract/problem.ts'
+import { notFound, Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
@@ -10,11 +10,13 @@ import {
   listAnswer,
   listOf,
   NullableText,
+  type Page,
   pageOf,
+  type Rows,
   strict,
 } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
-import { type EventHead, findShownEvent, listEventRows, type Shown } from './event.store.ts'
+import { type EventHead, findShownEvent, findShownEvents, listEventRows, type Shown } from './event.store.ts'
 import { eventHeadView, eventView } from './event.ts'
 
 const headFields = {
@@ -55,14 +57,59 @@ const Filter = strict({
     }),
   ),
   entity: filterField('Id of the customer.'),
+  undelivered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Only events of which something is not delivered: waiting for a worker, or with a delivery that is pending, held or exhausted. Cannot be combined with `kind` or `entity`.',
+    }),
+  ),
 })
+
+/** An event that is not delivered everywhere, and its position in the list of these. */
+interface Undelivered {
+  readonly eventId: string
+  readonly at: number
+  readonly id: string
+}
+
+interface Deps {
+  readonly db: Database
+  /** Knows deliveries, which know events. */
+  readonly listUndelivered: (db: Database, projectId: string, page: Page) => Promise<Rows<Undelivered>>
+}
 
 const shape = {
   item: eventHeadView,
   position: (row: Shown<EventHead>) => ({ at: row.created_at, id: row.id }),
 }
 
-export function eventRoutes(app: App, { db }: { db: Database }): void {
+async function undeliveredList({ db, listUndelivered }: Deps, projectId: string, page: Page) {
+  const { rows, total } = await listUndelivered(db, projectId, page)
+  const heads = await findShownEvents(
+    db,
+    projectId,
+    rows.map(({ eventId }) => eventId),
+  )
+  const found = rows.flatMap((position) => {
+    const event = heads.get(position.eventId)
+    return event ? [{ event, position }] : []
+  })
+  return listAnswer({ rows: found, total }, page, {
+    item: ({ event }) => eventHeadView(event),
+    position: ({ position: { at, id } }) => ({ at, id }),
+  })
+}
+
+function refuseOthers({ kind, entity }: { kind?: string; entity?: string }): void {
+  if ((kind ?? entity) === undefined) return
+  throw new Problem('invalid_payload', {
+    message: 'undelivered cannot be combined with kind or entity.',
+    details: 'Send it alone, or with from and to.',
+  })
+}
+
+export function eventRoutes(app: App, deps: Deps): void {
+  const { db } = deps
   const config = { access: 'operator', management: true } as const
   const tags = ['events']
   const path = '/management/v1/projects/:project_id/events'
@@ -87,6 +134,10 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
       const kind =
         query.kind === undefined || query.kind === TEST_EVENT ? query.kind : eventKindOf(query.kind)
       const page = pageOf(query)
+      if (query.undelivered) {
+        refuseOthers(query)
+        return undeliveredList(deps, project.id, page)
+      }
       const filter = { projectId: project.id, kind, entity: query.entity }
       return listAnswer(await listEventRows(db, filter, page), page, shape)
     },

@@ -114,6 +114,24 @@ export const findShownEvent = (
     .where('id', '=', id)
     .executeTakeFirst()
 
+/** Several events without their data, in any order. */
+export async function findShownEvents(
+  reader: Reader,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, Shown<EventHead>>> {
+  if (ids.length === 0) return new Map()
+  const rows = await reader
+    .read<EventTables>()
+    .selectFrom('events')
+    .select(HEAD)
+    .select((eb) => outboxRowOf(eb).limit(1).as('waiting'))
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 export interface EventFilter {
   readonly projectId: string
   readonly kind?: StoredKind | undefined

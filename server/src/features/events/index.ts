@@ -6,6 +6,7 @@ export {
   type EventRow,
   type EventTables,
   findEvent,
+  findShownEvents,
   insertEvent,
 } from './event.store.ts'
 export { eventSource } from './event.ts'

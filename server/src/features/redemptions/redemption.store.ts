@@ -1,4 +1,5 @@
-import type { Transaction } from '../../platform/database/index.ts'
+import { cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { Page, Rows } from '../../platform/http/index.ts'
 
 /** A completed redemption. Failed redemptions are not stored. */
 export interface RedemptionRow {
@@ -26,6 +27,21 @@ interface RedemptionTables {
 
 export async function insertRedemption(tx: Transaction, row: RedemptionRow): Promise<void> {
   await tx.write<RedemptionTables>().insertInto('redemptions').values(row).execute()
+}
+
+/** The redemptions with several cards together, newest first, by cursor. */
+export function listRedemptionsOfCards(
+  reader: Reader,
+  { projectId, cardIds }: { projectId: string; cardIds: readonly string[] },
+  page: Page,
+): Promise<Rows<RedemptionRow>> {
+  if (cardIds.length === 0) return Promise.resolve({ rows: [], total: 0 })
+  const query = reader
+    .read<RedemptionTables>()
+    .selectFrom('redemptions')
+    .where('project_id', '=', projectId)
+    .where('voucher_id', 'in', cardIds)
+  return cursorPageOf(reader, query, page)
 }
 
 export async function deleteRedemptionsOfProject(tx: Transaction, projectId: string): Promise<void> {

@@ -84,7 +84,7 @@ function accepted({ lastUsed }: AuthenticationDeps, key: CachedKey, attempt: Att
   const { previous_until } = key.row
   const isGracePeriod = previous_until !== null && attempt.now < previous_until
   if (isGracePeriod && matchSecret(key.row, attempt.digest, attempt.now) === 'in_grace')
-    lastUsed.record(key, attempt.address, 'previous')
+    lastUsed.record(key, attempt.address, true)
   return key
 }
 

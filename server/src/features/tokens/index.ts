@@ -19,6 +19,6 @@ export {
   findTokens,
   TOKENS_REVOKED,
 } from './token.store.ts'
-export { parseAccessToken, type TokenRow } from './token.ts'
+export { LIFETIME_MS, parseAccessToken, type TokenRow } from './token.ts'
 export { TokenCache } from './token-cache.ts'
 export { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'

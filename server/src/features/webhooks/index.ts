@@ -1,4 +1,5 @@
 /** Webhooks and distributions: destinations of events and their secrets. Only `deliveries` imports this feature. */
+export { checkTargetRoutes } from './check-target.routes.ts'
 export { destinationRoutes } from './destination.routes.ts'
 export {
   DESTINATIONS_CHANGED,

@@ -27,7 +27,7 @@ export {
 } from './migrate.ts'
 export { openDatabase } from './open-database.ts'
 export { byKey, FORCE_KEY_LOOKUPS } from './postgres/planner-hints.ts'
-export { pageOf, projectTable } from './project-table.ts'
+export { cursorPageOf, pageOf, projectTable } from './project-table.ts'
 export { sqliteFile, sqliteFileState } from './sqlite/open.ts'
 export type { WriterContext } from './sqlite/worker-thread.ts'
 export { isPostgresInUse, isSqliteInUse } from './store-in-use.ts'

@@ -1,6 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { countUpTo } from './count.ts'
 import type { Reader, Transaction } from './database.ts'
+import { type KeysetRange, onPage, withinTimes } from './keyset.ts'
 
 /** Columns that these queries use. Tables have more. */
 interface ProjectOwned {
@@ -33,6 +34,25 @@ export async function pageOf<DB, Table extends keyof DB>(
     .offset(offset)
     .execute()
   return { rows: rows as DB[Table][], total }
+}
+
+/** The same for a list that takes a cursor, `from` and `to`. */
+export async function cursorPageOf<DB, Table extends keyof DB>(
+  reader: Reader,
+  query: SelectQueryBuilder<DB, Table, object>,
+  page: Page & KeysetRange,
+): Promise<{ rows: DB[Table][]; total: number }> {
+  const rows = query as unknown as SelectQueryBuilder<Tables, 'rows', object>
+  const total = await countUpTo(reader, rows.where(withinTimes(page, 'created_at')))
+  const found = await rows
+    .selectAll()
+    .where(onPage(page, ['created_at', 'id']))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .offset(page.offset)
+    .execute()
+  return { rows: found as DB[Table][], total }
 }
 
 /** Common queries of tables whose rows belong to a project and have an id. */

@@ -2,13 +2,13 @@ import { Problem, type Refusal } from '../../contract/problem.ts'
 import { addressGroup } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { ownText } from '../own-text.ts'
+import { FixedWindows } from './fixed-windows.ts'
 
 /** Per address and credential id: enough for a person who mistypes or a misconfigured client, too few to guess. */
 const MAX_PER_CREDENTIAL = 20
 /** Per address, across credential ids: an attacker could invent a new id each time. */
 const MAX_PER_ADDRESS = 200
-const WINDOW_MS = 60_000
-/** Limits memory. The oldest windows are dropped first, because they would end first. */
+/** Bounds the memory. */
 const MAX_WINDOWS = 20_000
 
 /**
@@ -16,7 +16,7 @@ const MAX_WINDOWS = 20_000
  * accepted: the throttle only decides which error a wrong one gets.
  */
 export class LoginThrottle {
-  readonly #windows = new Map<string, { ends: number; count: number }>()
+  readonly #windows = new FixedWindows(MAX_WINDOWS)
   readonly #clock: Clock
 
   constructor(clock: Clock) {
@@ -29,22 +29,9 @@ export class LoginThrottle {
     const now = this.#clock.monotonic()
     // Counts the address first: above its limit further ids take no memory, so that nobody can push out other entries.
     const waitMs =
-      this.#count(group, MAX_PER_ADDRESS, now) ||
-      this.#count(`${group} ${ownText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
+      this.#windows.count(group, MAX_PER_ADDRESS, now) ||
+      this.#windows.count(`${group} ${ownText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
     return waitMs > 0 ? tooMany(Math.ceil(waitMs / 1000), wrong.refusal) : wrong
-  }
-
-  /** Returns the milliseconds to wait, or 0 within the limit. */
-  #count(key: string, limit: number, now: number): number {
-    const window = this.#windows.get(key)
-    if (window && window.ends > now) {
-      window.count++
-      return window.count > limit ? window.ends - now : 0
-    }
-    this.#windows.delete(key)
-    if (this.#windows.size >= MAX_WINDOWS) this.#windows.delete(this.#windows.keys().next().value!)
-    this.#windows.set(key, { ends: now + WINDOW_MS, count: 1 })
-    return 0
   }
 }
 

@@ -36,6 +36,19 @@ export const IdParam = Type.String(oneLine(300))
 export const filterField = (description: string) =>
   Type.Optional(Type.String({ ...oneLine(100), description }))
 
+/** Several of these values, separated by commas. `x-values` tells them to the command line. */
+export const listFilter = (values: readonly string[], description: string) => {
+  const one = `(${values.join('|')})`
+  return Type.Optional(
+    Type.String({
+      pattern: `^${one}(,${one})*$`,
+      'x-says': `must be one of: ${values.join(', ')}, or several of them separated by commas`,
+      'x-values': values,
+      description,
+    }),
+  )
+}
+
 /** Response body of a deletion. */
 export const Nothing = Type.Null({ description: 'Done; no body.' })
 

@@ -1,5 +1,6 @@
 /** Outbound: sends HTTP requests to allowed addresses only. Does not depend on features. */
 export { type AddressClass, addressClass, CLASS_WORDS } from './address-class.ts'
+export { createTargetCheck, type TargetCheck } from './check-target.ts'
 export { createEgressPolicy, type EgressPolicy } from './egress-policy.ts'
 export type { ResolveHost } from './resolve.ts'
 export { MAX_BODY_BYTES } from './response-body.ts'

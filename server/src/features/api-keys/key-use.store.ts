@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Transaction } from '../../platform/database/index.ts'
+import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
+import { type RecentAddress, recentAddressesOf, withAddresses } from './recent-addresses.ts'
+
+/** A use of a key, by an address where it is known. */
+export interface KeyUse {
+  readonly projectId: string
+  readonly id: string
+  readonly at: number
+  readonly address: string | null
+  /** Whether it proved the secret before the current one. */
+  readonly withOldSecret: boolean
+}
+
+const KEYS_AT_ONCE = 200
+
+/**
+ * Use is not a change: it raises no version. Two statements for many keys, since a transaction of one each would hold
+ * the writer for as many turns of the event loop; and keys that are locked at this moment are left for the next time,
+ * so that noting a use never waits for issuing, nor issuing for it. Returns the ids of those.
+ */
+export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
+  const byKey = Map.groupBy(uses, ({ id }) => id)
+  const left = new Set(byKey.keys())
+  const ids = [...byKey.keys()]
+  for (let i = 0; i < ids.length; i += KEYS_AT_ONCE) {
+    const keys = tx
+      .write<ApiKeyTables>()
+      .selectFrom('api_keys')
+      .select(['id', 'recent_addresses'])
+      .where('id', 'in', ids.slice(i, i + KEYS_AT_ONCE))
+    const free = await tx.claim(keys).execute()
+    for (const { id } of free) left.delete(id)
+    if (free.length > 0)
+      await noteUses(
+        tx,
+        free.map((row) => usedRow(row, byKey.get(row.id)!)),
+      )
+  }
+  return [...left]
+}
+
+type UsedRow = Pick<ApiKeyRow, 'id' | 'recent_addresses'> & { readonly at: number }
+
+function usedRow(row: Pick<ApiKeyRow, 'id' | 'recent_addresses'>, uses: readonly KeyUse[]): UsedRow {
+  const seen = uses.flatMap(({ address, at, withOldSecret }): RecentAddress[] =>
+    address === null ? [] : [{ address, at, ...(withOldSecret && { oldSecretAt: at }) }],
+  )
+  const recent = withAddresses(recentAddressesOf(row), seen)
+  return { id: row.id, at: Math.max(...uses.map(({ at }) => at)), recent_addresses: JSON.stringify(recent) }
+}
+
+async function noteUses(tx: Transaction, rows: readonly UsedRow[]): Promise<void> {
+  const cases = (value: (row: UsedRow) => unknown) =>
+    sql.join(
+      rows.map((row) => sql`when ${row.id} then ${value(row)}`),
+      sql` `,
+    )
+  await tx
+    .write<ApiKeyTables>()
+    .updateTable('api_keys')
+    .set({
+      last_used_at: sql<number>`case id ${cases(({ at }) => sql`cast(${at} as bigint)`)} end`,
+      recent_addresses: sql<string>`case id ${cases((row) => sql`cast(${row.recent_addresses} as text)`)} end`,
+    })
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute()
+}

@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+import type { Clock } from '../../platform/clock.ts'
+import {
+  type App,
+  filterField,
+  IdParam,
+  isoTimeOrNull,
+  moment,
+  strict,
+  timeOf,
+} from '../../platform/http/index.ts'
+import { failureFields, Recovery } from './delivery.schemas.ts'
+import { RECOVERABLE, type Recoverable } from './delivery-status.ts'
+import { searchPeriod } from './list-deliveries.ts'
+import { recoverDeliveries } from './recover-deliveries.ts'
+import type { RecordDeps } from './retry-delivery.ts'
+
+const MAX_IDS = 500
+
+/** Without one of these, a call without a thought would send everything that ever failed. */
+const FILTERS = ['since', 'destination', 'event', 'http_status', 'error', 'from'] as const
+
+const WHICH = {
+  'x-says': `must name ids, or at least one of ${FILTERS.join(', ')}, and not both`,
+  'x-key': 'missing_parameters',
+} as const
+
+const Body = strict(
+  {
+    since: Type.Optional(moment('Deliveries whose last attempt failed at this time or later.')),
+    ids: Type.Optional(
+      Type.Array(IdParam, {
+        minItems: 1,
+        maxItems: MAX_IDS,
+        uniqueItems: true,
+        description: 'Ids of the deliveries, instead of filters.',
+      }),
+    ),
+    destination: filterField('Id of a webhook or distribution, to recover only its deliveries.'),
+    event: filterField('Id of an event, to recover only its deliveries.'),
+    ...failureFields,
+    from: Type.Optional(moment('Deliveries created at this time or later.')),
+    to: Type.Optional(moment('Deliveries created before this time.')),
+    include: Type.Optional(
+      Type.Array(Type.Unsafe<Recoverable>({ type: 'string', enum: RECOVERABLE }), {
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          'Which of them: `exhausted`, `failing`, or both. Default: `exhausted`, and both with `ids`. Failing ones are due again by their schedule anyway.',
+      }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Only count them and show some.' })),
+  },
+  {
+    oneOf: [{ required: ['ids'] }, { anyOf: FILTERS.map((name) => ({ required: [name] })), ...WHICH }],
+    ...WHICH,
+  },
+)
+
+/** What the command line shows, in this order. */
+const SHOWN = [
+  ...['since', 'destination', 'include', 'dry_run', 'reopened', 'held', 'failing_left_out', 'skipped'],
+  'sample',
+]
+
+export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Clock }): void {
+  app.post(
+    '/management/v1/projects/:project_id/deliveries/recover',
+    {
+      config: { access: 'operator', management: true },
+      schema: {
+        tags: ['deliveries'],
+        operationId: 'delivery.recover',
+        summary: 'Send failed deliveries again',
+        description:
+          'Makes deliveries due now that failed: those that `ids` names, or those that match all filters. By default only those that are `exhausted`; with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.',
+        params: Type.Object({ project_id: IdParam }),
+        body: Body,
+        response: { 200: Recovery },
+        'x-columns': SHOWN,
+      },
+    },
+    async ({ params, body, actor }) => {
+      const { ids, destination, event, error, dry_run: dryRun = false } = body
+      const include = body.include ?? (ids ? RECOVERABLE : ['exhausted' as const])
+      const since = momentOf(body.since, 'since')
+      const asked = { from: momentOf(body.from, 'from'), to: momentOf(body.to, 'to') }
+      const period = error === undefined ? asked : searchPeriod(asked, deps.clock.now())
+      const failure = { httpStatus: body.http_status, error }
+      const named = { projectId: params.project_id, ids, destination, event }
+      const recovery = { ...named, ...period, since, failure, include, dryRun, actor }
+      const outcome = await recoverDeliveries(deps, recovery)
+      return {
+        object: 'recovery' as const,
+        since: isoTimeOrNull(since ?? null),
+        destination: destination ?? null,
+        include: [...include],
+        dry_run: dryRun,
+        ...outcome,
+      }
+    },
+  )
+}
+
+const momentOf = (text: string | undefined, name: string): number | undefined =>
+  text === undefined ? undefined : timeOf(text, name)
