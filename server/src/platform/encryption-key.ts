@@ -18,7 +18,7 @@ import { StartFailure } from './start-failure.ts'
 const FILE = 'encryption.key'
 
 /** The one advice about the key. The settings, the command line, the README and the guides repeat this sentence. */
-export const KEY_ADVICE = 'Keep a copy of the encryption key, apart from the backups of the store.'
+export const KEY_ADVICE = 'Keep a copy of the encryption key, apart from the backups of the database.'
 
 export const encryptionKeyFile = (folder: string): string => join(folder, FILE)
 

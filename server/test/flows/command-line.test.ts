@@ -311,7 +311,7 @@ describe('explain', () => {
     expect(out).toContain('POST /v1/oauth/token')
     expect(out).toContain(`key "pos" of project ${project.name}`)
     expect(out).toContain('✓ the app id belongs to a key')
-    expect(out).toContain('✗ the secret is not one that this key had lately')
+    expect(out).toContain('✗ the secret is neither the current nor the previous secret of this key')
     expect(out).toContain('→ ')
     expect(out).toContain('jeton key regenerate pos')
   })
@@ -339,7 +339,7 @@ describe('explain', () => {
     ])
     const { body } = await service.issue({ appId: key.app_id, appToken: key.app_token })
     const { out } = await typed(['explain', body.request_id], { isTTY: true, env: { NO_COLOR: '1' } })
-    expect(out).toContain('✗ the address is not in the whitelist')
+    expect(out).toContain('✗ the address is not in the IP allowlist')
     for (const line of out.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 

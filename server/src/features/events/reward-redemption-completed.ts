@@ -48,7 +48,7 @@ const voucher = object({
   object: constant('voucher'),
 })
 
-/** What a CAMPAIGN reward gives: a voucher of any type. */
+/** A voucher of any type, issued by a CAMPAIGN reward. */
 const issuedVoucher = object(
   { id, code: text },
   {
@@ -181,7 +181,7 @@ const fields: Readonly<Record<string, Schema>> = {
   reward_assignment: orNull(rewardAssignment),
   source: orNull(object({ id, type: constant('redemption') })),
   balance: about(
-    'By what the redemption changed the balance of the card; null where it changed none.',
+    'Balance of the loyalty card after the redemption; null if the reward cost nothing.',
     orNull(object({ amount: integer })),
   ),
 }

@@ -1,6 +1,6 @@
 /**
- * The checks that a caller passes on its way, in their order, and what each one says when it fails. What the stranger is
- * not told is told here, to operators only.
+ * The checks of a request in their order, with the text for each result. Only operators see these texts: responses to
+ * clients do not tell the cases apart.
  */
 interface Step {
   readonly step: string
@@ -12,9 +12,9 @@ interface Step {
 const MANAGEMENT: readonly Step[] = [
   {
     step: 'management_address',
-    passed: 'the address may reach the management API',
+    passed: 'the address is allowed to use the management API',
     failed: 'the address is not in JETON_MANAGEMENT_ALLOW',
-    remedy: 'Add it to JETON_MANAGEMENT_ALLOW, or name your proxy in JETON_TRUSTED_PROXIES.',
+    remedy: 'Add it to JETON_MANAGEMENT_ALLOW. If it is your proxy, add it to JETON_TRUSTED_PROXIES.',
   },
   {
     step: 'management_credential_missing',
@@ -28,13 +28,13 @@ const MANAGEMENT: readonly Step[] = [
     passed: 'the operator exists',
     failed: 'there is no operator with this X-Management-Id',
     remedy:
-      'See who there is: jeton operator list. Make one on the machine of the store: jeton operator create --local',
+      'List operators: jeton operator list. Create one on the host of the store: jeton operator create --local',
   },
   {
     step: 'management_token_wrong',
-    passed: 'the token is right',
-    failed: 'the token is not the one of this operator',
-    remedy: 'Give it a new one with jeton operator regenerate. To see the operators: jeton operator list',
+    passed: 'the token is correct',
+    failed: 'the token does not belong to this operator',
+    remedy: 'List operators: jeton operator list. Replace the token: jeton operator regenerate <operator>',
   },
 ]
 
@@ -54,40 +54,40 @@ const CLIENT: readonly Step[] = [
   {
     step: 'key_deleted',
     passed: 'the key exists',
-    failed: 'the key is deleted, and nothing brings it back',
-    remedy: 'Create a new one: see jeton key create --help',
+    failed: 'the key is deleted and cannot be restored',
+    remedy: 'Create a new key: see jeton key create --help',
   },
   {
     step: 'secret_wrong',
     passed: 'the secret belongs to the key',
-    failed: 'the secret is not one that this key had lately',
-    remedy: 'Give the caller the current secret, or make a new one: jeton key regenerate <key>',
+    failed: 'the secret is neither the current nor the previous secret of this key',
+    remedy: 'Configure the client with the current secret, or create a new one: jeton key regenerate <key>',
   },
   {
     step: 'secret_replaced',
-    passed: 'the secret is the present one',
-    failed: 'the secret is the one before the present one, and its grace is over',
+    passed: 'the secret is current',
+    failed: 'the secret is the previous one, and its grace period has ended',
     remedy:
-      'Give the caller the current secret, or make a new one with time to change: jeton key regenerate <key> --grace-seconds 86400',
+      'Configure the client with the current secret, or create a new one with a grace period: jeton key regenerate <key> --grace-seconds 86400',
   },
   {
     step: 'key_blocked',
     passed: 'the key is not blocked',
     failed: 'the key is blocked',
-    remedy: 'Unblock it: jeton key unblock <key>. Its old tokens stay dead.',
+    remedy: 'Unblock it: jeton key unblock <key>. Its old tokens stay invalid.',
   },
   {
     step: 'address_not_allowed',
-    passed: 'the address is in the whitelist of the key',
-    failed: 'the address is not in the whitelist of the key',
+    passed: 'the address is in the IP allowlist of the key',
+    failed: 'the address is not in the IP allowlist of the key',
     remedy:
-      'Add it: jeton key update <key> --ip-whitelist …; if it is your proxy, name it in JETON_TRUSTED_PROXIES.',
+      'If it is your proxy, add it to JETON_TRUSTED_PROXIES. Otherwise allow it: jeton key update <key> --ip-whitelist …',
   },
   {
     step: 'limit',
-    passed: 'there was room for another token',
-    failed: 'the project or the key had as many active tokens as it may have',
-    remedy: 'See who holds them: jeton token usage. Clients should reuse a token until it expires.',
+    passed: 'the token limit was not reached',
+    failed: 'the project or the key had reached its limit of active tokens',
+    remedy: 'See which keys hold tokens: jeton token usage. Clients should reuse a token until it expires.',
   },
 ]
 
@@ -101,39 +101,39 @@ const BEARER: readonly Step[] = [
   {
     step: 'bearer_malformed',
     passed: 'the token is well-formed',
-    failed: 'what was sent is not a token of ours: prefix, length or checksum are wrong',
-    remedy: 'Look for a cut-off or altered token in the client.',
+    failed: 'this is not a Jeton token: prefix, length or checksum is wrong',
+    remedy: 'Check the client for a truncated or altered token.',
   },
   {
     step: 'bearer_inactive',
     passed: 'the token is active',
     failed: 'the token is unknown, expired, revoked, or its key was blocked or deleted',
-    remedy: 'The client must ask for a new token.',
+    remedy: 'The client must request a new token.',
   },
   {
     step: 'bearer_address_not_allowed',
-    passed: "the address is in the whitelist of the token's key",
-    failed: "the address is not in the whitelist of the token's key",
+    passed: "the address is in the IP allowlist of the token's key",
+    failed: "the address is not in the IP allowlist of the token's key",
     remedy:
-      'Add it: jeton key update <key> --ip-whitelist …; if it is your proxy, name it in JETON_TRUSTED_PROXIES.',
+      'If it is your proxy, add it to JETON_TRUSTED_PROXIES. Otherwise allow it: jeton key update <key> --ip-whitelist …',
   },
   {
     step: 'scope_insufficient',
     passed: 'the scope covers the call',
-    failed: 'the scope of the token, or the present permissions of its key, do not cover the call',
+    failed: 'the scope of the token or the current permissions of its key do not cover the call',
     remedy:
-      'Ask for a token with the scope that the call needs, or widen the permissions: jeton key update <key> --permissions …',
+      'Request a token with the required scope, or extend the permissions: jeton key update <key> --permissions …',
   },
 ]
 
 const GATEWAY: readonly Step[] = [
   {
     step: 'gateway_path',
-    passed: 'the proxy named one plain path of the API',
+    passed: 'the proxy sent one plain path of the API',
     failed:
-      'the proxy named no path, two that differ, one that can be read in two ways, or none of /v1 and /client/v1',
+      'the proxy sent no path, two different paths, an ambiguous path, or a path outside of /v1 and /client/v1',
     remedy:
-      'The client must call a plain path; if it did, the proxy must replace X-Original-URI and X-Forwarded-Uri: see deploy/.',
+      'The client must call a plain path. If it did, configure the proxy to replace X-Original-URI and X-Forwarded-Uri: see deploy/.',
   },
 ]
 
@@ -145,12 +145,12 @@ export interface Check {
   readonly says: string
 }
 
-/** The checks up to the one that failed, and how to fix it. */
+/** Returns the checks up to the failed one, and how to fix it. */
 export function checksUpTo(step: string): { steps: Check[]; remedy: string } {
   const checks = CHECKS.find((steps) => steps.some((one) => one.step === step)) ?? []
   const at = checks.findIndex((one) => one.step === step)
   const steps = checks
     .slice(0, at + 1)
     .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : one.failed }))
-  return { steps, remedy: checks[at]?.remedy ?? 'See the error key in the documentation.' }
+  return { steps, remedy: checks[at]?.remedy ?? 'Look up the error key in the documentation.' }
 }

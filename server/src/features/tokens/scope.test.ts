@@ -97,7 +97,7 @@ describe('a scope that is refused', () => {
   test('names the value that was probably meant and what the key may ask for, nothing that it may not', () => {
     const problem = refusal('reward', ['rewards', 'loyalties'])
     expect(problem.message).toContain('Did you mean "rewards"?')
-    expect(problem.details).toContain('This key may ask for: loyalties, rewards.')
+    expect(problem.details).toContain('This key can request: loyalties, rewards.')
     expect(problem.details).not.toContain('vouchers')
   })
 

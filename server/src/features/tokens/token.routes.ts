@@ -145,7 +145,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'token.usage',
-        summary: 'Who holds the active tokens, and when places come free',
+        summary: 'Show active tokens per key, and when the next expire',
         params: ProjectParams,
         response: { 200: Usage },
       },
