@@ -58,9 +58,9 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'publication.show': 'Returns the notification as it was sent.',
   'event-schema.list': 'The schemas describe the body that webhook receivers get. No credential is required.',
   'event-schema.show': 'JSON Schema, draft 7.',
-  'health.live': 'Use it to decide about restarts. It does not depend on the store.',
+  'health.live': 'Use it to decide about restarts. It does not depend on the database.',
   'health.ready':
-    'Use it for load balancers. 503 says why: key state cannot be confirmed, the store accepts no writes, or the process is stopping.',
+    'Use it for load balancers. 503 says why: key state cannot be confirmed, the database accepts no writes, or the process is stopping.',
   'operator.list': 'Returns all operators, without their tokens.',
   'operator.create': 'Store the token: it cannot be read again.',
   'operator.show': 'The token is not part of the response.',

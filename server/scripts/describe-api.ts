@@ -94,7 +94,7 @@ const parameterDescription = (name: string): string | undefined => {
 }
 
 const DESCRIPTION =
-  'API clients trade a key pair for a 15-minute access token, narrowed by scopes. APIs ask whether a token is active. Customers earn points and redeem rewards, and each redemption writes an event. Operators manage projects, keys, tokens and webhooks.\n\nThe samples read the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
+  'API clients exchange an API key (app id and app token) for a 15-minute access token that is limited to scopes. APIs ask whether a token is active. Customers earn points and redeem rewards, and each redemption writes an event. Operators manage projects, keys, tokens and webhooks.\n\nThe samples read the address of the server, credentials and ids from shell variables: `export JETON_URL=… APP_ID=… APP_TOKEN=…`.'
 
 /** Generates the OpenAPI document from the routes. Nothing of it runs, so their dependencies are missing. */
 export async function describeApi(addMore: (app: App) => void = () => undefined): Promise<object> {

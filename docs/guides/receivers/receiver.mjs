@@ -9,7 +9,7 @@ const { WEBHOOK_SECRET, PORT = '3000' } = process.env
 const TOLERANCE_SECONDS = 5 * 60
 const LARGEST_BODY = 1024 * 1024
 
-/** Throws unless the bytes were signed by the holder of the secret, lately. */
+/** Throws unless the holder of the secret signed the body within the last 5 minutes. */
 function checkSignature(headers, body, secret) {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
@@ -20,28 +20,28 @@ function checkSignature(headers, body, secret) {
 
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
-  // While a secret is being rotated there are two signatures; one that fits is enough.
-  const fits = signatures.split(' ').some((entry) => {
+  // While a secret is being rotated there are two signatures; one that matches is enough.
+  const matches = signatures.split(' ').some((entry) => {
     const [version, signature] = entry.split(',')
     const given = Buffer.from(signature ?? '', 'base64')
     return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
   })
-  if (!fits) throw new Error('wrong signature')
+  if (!matches) throw new Error('wrong signature')
 }
 
-// What has been taken. In earnest: a table with the id as its key, written in the transaction that does the work.
-const taken = new Set()
+// Ids already processed. In production, use a table with the id as primary key, written in the transaction of the work.
+const processed = new Set()
 
-/** Once for each event, however often it comes. Only take note of it here, and work later: Jeton waits 10 s at most. */
-function take(id, event) {
-  if (taken.has(id)) return
-  taken.add(id)
+/** Processes a delivery once, however often it arrives. Only store it here and work later: Jeton waits at most 10 s. */
+function processOnce(id, event) {
+  if (processed.has(id)) return
+  processed.add(id)
   const customer = event.data.customer?.source_id ?? '–'
-  process.stdout.write(`took ${id}  ${event.type}  ${event.event.id}  ${customer}\n`)
+  process.stdout.write(`processed ${id}  ${event.type}  ${event.event.id}  ${customer}\n`)
 }
 
-/** The bytes as they came: parsed and printed again they would no longer fit the signature. */
-async function bytesOf(request) {
+/** Returns the raw body: parsed and serialised again, it would no longer match the signature. */
+async function rawBody(request) {
   const chunks = []
   let length = 0
   for await (const chunk of request) {
@@ -54,9 +54,9 @@ async function bytesOf(request) {
 
 const server = createServer(async (request, response) => {
   try {
-    const body = await bytesOf(request)
+    const body = await rawBody(request)
     checkSignature(request.headers, body, WEBHOOK_SECRET)
-    take(request.headers['webhook-id'], JSON.parse(body))
+    processOnce(request.headers['webhook-id'], JSON.parse(body))
     response.writeHead(204).end()
   } catch (error) {
     response.writeHead(400, { 'content-type': 'text/plain' }).end(error.message)
@@ -65,7 +65,7 @@ const server = createServer(async (request, response) => {
 
 if (!WEBHOOK_SECRET) {
   process.stderr.write(
-    'WEBHOOK_SECRET is not set: give it the secret of the webhook, or of `jeton listen --secret`\n',
+    'WEBHOOK_SECRET is not set: set it to the secret of the webhook, or of `jeton listen --secret`\n',
   )
   process.exit(78)
 }

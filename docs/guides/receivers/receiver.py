@@ -18,7 +18,7 @@ LARGEST_BODY = 1024 * 1024
 
 
 def check_signature(headers, body, secret):
-    """Raises ValueError unless the bytes were signed by the holder of the secret, lately."""
+    """Raises ValueError unless the holder of the secret signed the body within the last 5 minutes."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     signatures = headers.get("webhook-signature", "")
@@ -30,24 +30,24 @@ def check_signature(headers, body, secret):
     key = base64.b64decode(secret[len("whsec_"):])
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    # While a secret is being rotated there are two signatures; one that fits is enough.
+    # While a secret is being rotated there are two signatures; one that matches is enough.
     if not any(hmac.compare_digest(entry.encode(), expected.encode()) for entry in signatures.split(" ")):
         raise ValueError("wrong signature")
 
 
-# What has been taken. In earnest: a table with the id as its key, written in the transaction that does the work.
-taken = set()
+# Ids already processed. In production, use a table with the id as primary key, written in the transaction of the work.
+processed = set()
 lock = threading.Lock()
 
 
-def take(message_id, event):
-    """Once for each event, however often it comes. Only take note of it here, and work later: Jeton waits 10 s at most."""
+def process_once(message_id, event):
+    """Processes a delivery once, however often it arrives. Only store it here and work later: Jeton waits at most 10 s."""
     with lock:
-        if message_id in taken:
+        if message_id in processed:
             return
-        taken.add(message_id)
+        processed.add(message_id)
     customer = (event["data"].get("customer") or {}).get("source_id") or "–"
-    print(f"took {message_id}  {event['type']}  {event['event']['id']}  {customer}", flush=True)
+    print(f"processed {message_id}  {event['type']}  {event['event']['id']}  {customer}", flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -59,11 +59,11 @@ class Receiver(BaseHTTPRequestHandler):
             self.close_connection = True
             self.answer(400, "too large, or of unknown length")
             return
-        # The bytes as they came: parsed and printed again they would no longer fit the signature.
+        # The raw body: parsed and serialised again, it would no longer match the signature.
         body = self.rfile.read(int(length))
         try:
             check_signature(self.headers, body, SECRET)
-            take(self.headers["webhook-id"], json.loads(body))
+            process_once(self.headers["webhook-id"], json.loads(body))
         except ValueError as error:
             self.answer(400, str(error))
         else:
@@ -85,7 +85,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     if not SECRET.startswith("whsec_"):
-        sys.exit("WEBHOOK_SECRET is not set: give it the secret of the webhook, or of `jeton listen --secret`")
+        sys.exit("WEBHOOK_SECRET is not set: set it to the secret of the webhook, or of `jeton listen --secret`")
     server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Receiver)
     print(f"listening on http://127.0.0.1:{server.server_port}/hook", flush=True)
     server.serve_forever()

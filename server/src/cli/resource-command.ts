@@ -69,7 +69,7 @@ function addVerb(noun: Command, io: Io, about: About): void {
   if (operation.ownParam) command.argument(`<${operation.noun}>`, argumentText(about))
   addFields(command, about)
   if (hasAppToken(operation))
-    command.option('--save', 'save the key pair for commands that call as an API client')
+    command.option('--save', 'save the app id and app token for commands that call as an API client')
   extra?.addOptions?.(command)
   addOutputOptions(addConnectionOptions(command))
   command.addHelpText('after', exampleText(extra?.examples))

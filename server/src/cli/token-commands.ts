@@ -68,9 +68,9 @@ function print(io: Io, { text, json }: Answer, { json: asJson }: Output): void {
 export function addTokenIssue(token: Command, io: Io): void {
   const command = token
     .command('issue')
-    .summary('Exchange an API key pair for an access token')
+    .summary('Exchange an API key for an access token')
     .description(
-      'Exchanges a key pair for an access token, as an API client does. --quiet prints only the token.',
+      'Exchanges an API key (app id and app token) for an access token, as an API client does. --quiet prints only the token.',
     )
     .option('--scope <values>', 'scope values, separated by spaces or commas', 'api')
     .addHelpText(

@@ -26,7 +26,7 @@ export const ERRORS = {
   conflicting_credentials: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'The request has two credentials that differ, or a key pair together with a bearer token or an unreadable Authorization header.',
+    when: 'The request has two credentials that differ, or an API key together with a bearer token or an unreadable Authorization header.',
     remedy: 'Send one credential, in one place.',
   },
   invalid_grant_type: {
@@ -239,7 +239,7 @@ export const ERRORS = {
   temporarily_unavailable: {
     status: 503,
     oauth: 'temporarily_unavailable',
-    when: 'The store cannot be reached, so Jeton cannot confirm the state of keys.',
+    when: 'The database cannot be reached, so Jeton cannot confirm the state of keys.',
     remedy: 'Retry after Retry-After seconds.',
   },
 } as const satisfies Record<string, ErrorRow>

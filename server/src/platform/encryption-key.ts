@@ -18,7 +18,7 @@ import { StartFailure } from './start-failure.ts'
 const FILE = 'encryption.key'
 
 /** Repeated in the settings, the command line, the README and the guides. */
-export const KEY_ADVICE = 'Keep a copy of the encryption key, apart from the backups of the store.'
+export const KEY_ADVICE = 'Keep a copy of the encryption key, apart from the backups of the database.'
 
 export const encryptionKeyFile = (folder: string): string => join(folder, FILE)
 

@@ -18,8 +18,8 @@ const section = (title: string): string => {
   const to = README.indexOf('\n## ', from + 1)
   return README.slice(from, to < 0 ? undefined : to)
 }
-/** What is to be typed: the first block sets what the others use. */
-const [settingBlock = '', ...journeys] = [
+/** The commands: the first block sets the variables of the others. */
+const [settingBlock = '', ...walkthroughs] = [
   ...section('Three walkthroughs').matchAll(/```sh\n([\s\S]*?)```/g),
 ].map(([, block]) => block!)
 
@@ -65,35 +65,33 @@ describe('beside a server as people start it', () => {
 
   const hasPython = spawnSync('python3', ['--version']).error === undefined
   const receivers = [NODE_RECEIVER, ...(hasPython ? [PYTHON_RECEIVER] : [])]
-  test.each(receivers)(
-    'the three journeys lead where they say, typed as they stand: %s',
-    async (receiver) => {
-      const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
-      const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
-      expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
-      expect(journeys).toHaveLength(3)
-      for (const journey of journeys) expect(journey.trimEnd().split('\n').length).toBeLessThanOrEqual(8)
-      expect(journeys[2]).toContain(`\n${NODE_RECEIVER}\n`)
+  test.each(receivers)('the three walkthroughs do what they say, typed as written: %s', async (receiver) => {
+    const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
+    const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
+    expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
+    expect(walkthroughs).toHaveLength(3)
+    for (const walkthrough of walkthroughs)
+      expect(walkthrough.trimEnd().split('\n').length).toBeLessThanOrEqual(8)
+    expect(walkthroughs[2]).toContain(`\n${NODE_RECEIVER}\n`)
 
-      const env = {
-        PATH: process.env.PATH,
-        HOME: home.folder,
-        XDG_CONFIG_HOME: join(home.folder, '.config'),
-        ...set,
-      }
-      const script = journeys.join('\necho; echo ----\n').replace(NODE_RECEIVER, receiver)
-      const { code, stdout, stderr } = await typeInShell(script, env)
-      expect(code, stdout + stderr).toBe(0)
-      const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
-      expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
-      expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
-      expect(guarded).toContain('"key":"insufficient_scope"')
-      expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
-      expect(redeemed).toContain('"object":"redemption"')
-      const [, event] = /customer\.reward_redemptions\.completed\t(evcus_\w+)\t204/.exec(redeemed)!
-      expect(redeemed).toMatch(new RegExp(`took whs_\\w+ .* ${event} `))
-    },
-  )
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home.folder,
+      XDG_CONFIG_HOME: join(home.folder, '.config'),
+      ...set,
+    }
+    const script = walkthroughs.join('\necho; echo ----\n').replace(NODE_RECEIVER, receiver)
+    const { code, stdout, stderr } = await typeInShell(script, env)
+    expect(code, stdout + stderr).toBe(0)
+    const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
+    expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
+    expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
+    expect(guarded).toContain('"key":"insufficient_scope"')
+    expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
+    expect(redeemed).toContain('"object":"redemption"')
+    const [, event] = /customer\.reward_redemptions\.completed\t(evcus_\w+)\t204/.exec(redeemed)!
+    expect(redeemed).toMatch(new RegExp(`processed whs_\\w+ .* ${event} `))
+  })
 
   test('the output of the tour is the one shown, except for times and ids', async () => {
     const tour = runBinary({ home: home.folder, args: ['tour'], env: { npm_command: 'exec' } })

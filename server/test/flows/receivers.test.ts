@@ -25,10 +25,10 @@ const OTHER = `whsec_${'efgh'.repeat(11)}`
 
 interface RunningReceiver {
   readonly url: string
-  /** Every line that it printed of what it took. */
-  taken(): string[]
-  /** Resolves once it has taken this one. */
-  took(id: string): Promise<void>
+  /** The lines that it printed, one per processed delivery. */
+  processed(): string[]
+  /** Resolves once it has processed this one. */
+  waitFor(id: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,8 +58,8 @@ async function startExample({ name, program }: Example, secret: string, port = 0
   const [, url] = await printed(/listening on (\S+)/)
   return {
     url: url!,
-    taken: () => said.split('\n').filter((line) => line.startsWith('took ')),
-    took: async (id) => void (await printed(new RegExp(`took ${id} `))),
+    processed: () => said.split('\n').filter((line) => line.startsWith('processed ')),
+    waitFor: async (id) => void (await printed(new RegExp(`processed ${id} `))),
     async stop() {
       child.kill('SIGKILL')
       await ended
@@ -81,9 +81,9 @@ interface Sending {
   readonly id?: string
   readonly secrets?: readonly string[]
   readonly ageSeconds?: number
-  /** What the header says of it, where that is not what was signed. */
-  readonly toldAgeSeconds?: number
-  /** What is sent, where it is not what was signed. */
+  /** Age in the header, if it differs from the signed one. */
+  readonly headerAgeSeconds?: number
+  /** Body that is sent, if it differs from the signed one. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
@@ -102,7 +102,7 @@ function requestOf({
   const all = {
     'content-type': 'application/json',
     'webhook-id': id,
-    'webhook-timestamp': String(now - (told.toldAgeSeconds ?? ageSeconds)),
+    'webhook-timestamp': String(now - (told.headerAgeSeconds ?? ageSeconds)),
     'webhook-signature': standardSignature(secrets, { id, timestamp, body: Buffer.from(signed) }),
     ...headers,
   }
@@ -121,7 +121,7 @@ for (const example of RECEIVERS) {
     afterAll(() => receiver?.stop())
     let before = 0
     beforeEach(() => {
-      before = receiver.taken().length
+      before = receiver.processed().length
     })
 
     async function send(sending: Sending = {}): Promise<{ id: string; status: number; text: string }> {
@@ -129,12 +129,12 @@ for (const example of RECEIVERS) {
       const response = await fetch(receiver.url, init)
       return { id, status: response.status, text: await response.text() }
     }
-    /** Ids that were taken in this test, once one more has been: whatever would be taken late is there by then. */
-    async function takenNow(): Promise<string[]> {
+    /** Ids that were processed in this test. It first waits for one more delivery, so that late ones are included. */
+    async function processedNow(): Promise<string[]> {
       const last = await send()
-      await receiver.took(last.id)
+      await receiver.waitFor(last.id)
       return receiver
-        .taken()
+        .processed()
         .slice(before)
         .map((line) => line.split(' ')[1]!)
         .filter((id) => id !== last.id)
@@ -151,7 +151,7 @@ for (const example of RECEIVERS) {
         body: bodyOf('whs_beside'),
       })
       expect([first.status, rotated.status, unknown.status]).toEqual([204, 204, 204])
-      expect(await takenNow()).toEqual([first.id, rotated.id, 'whs_beside'])
+      expect(await processedNow()).toEqual([first.id, rotated.id, 'whs_beside'])
     })
 
     test('takes each event once, however often it comes', async () => {
@@ -161,7 +161,7 @@ for (const example of RECEIVERS) {
       const together = await Promise.all(Array.from({ length: 5 }, () => send({ id })))
       statuses.push(...together.map(({ status }) => status))
       expect(statuses).toEqual(statuses.map(() => 204))
-      expect(await takenNow()).toEqual([id])
+      expect(await processedNow()).toEqual([id])
     })
 
     test.each<[string, Sending, string]>([
@@ -173,7 +173,7 @@ for (const example of RECEIVERS) {
         { id: 'whs_again', body: JSON.stringify(JSON.parse(bodyOf('whs_again')), null, 1) },
         'wrong signature',
       ],
-      ['a later timestamp than was signed', { toldAgeSeconds: -9 }, 'wrong signature'],
+      ['a later timestamp than was signed', { headerAgeSeconds: -9 }, 'wrong signature'],
       ['an old timestamp', { ageSeconds: 301 }, 'timestamp too far from now'],
       ['a timestamp ahead', { ageSeconds: -330 }, 'timestamp too far from now'],
       ['a timestamp that is none', { headers: { 'webhook-timestamp': 'now' } }, 'timestamp too far from now'],
@@ -185,7 +185,7 @@ for (const example of RECEIVERS) {
     ])('refuses %s', async (_, sending, says) => {
       const { status, text } = await send(sending)
       expect({ status, text }).toEqual({ status: 400, text: says })
-      expect(await takenNow()).toEqual([])
+      expect(await processedNow()).toEqual([])
     })
   })
 
@@ -204,7 +204,7 @@ for (const example of RECEIVERS) {
     const receiver = await startExample(example, webhook.secret, port)
     const [card, reward] = [await shop.member(100), await shop.material()]
     await ok(shop.redeem(card.code, reward.id))
-    await receiver.took('whs_\\w+ {2}EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED {2}evcus_\\w+')
+    await receiver.waitFor('whs_\\w+ {2}EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED {2}evcus_\\w+')
     await service.stop()
     await receiver.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -59,7 +59,7 @@ export function tokenSteps(project: TourProject): Step[] {
   return [
     {
       name: 'issue a token',
-      proves: 'A key pair is exchanged for a token that is valid for 900 seconds.',
+      proves: 'An app id and app token are exchanged for a token that is valid for 900 seconds.',
       byHand: 'jeton token issue --scope "loyalties rewards"',
       async run() {
         created = await createKey(project, 'tour')

@@ -152,7 +152,7 @@ function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
   if (via === 'forwarded')
     lines.push(
       '',
-      'The event was forwarded as by `jeton listen`, since this server sends only to public addresses.',
+      'This server sends only to public addresses, so the tour forwarded the event itself, as `jeton listen` does.',
       'To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
     )
   if (via === 'sent') lines.push('', 'The server sent the event: JETON_WEBHOOK_ALLOW includes this machine.')

@@ -181,7 +181,7 @@ const fields: Readonly<Record<string, Schema>> = {
   reward_assignment: orNull(rewardAssignment),
   source: orNull(object({ id, type: constant('redemption') })),
   balance: about(
-    'Change of the card balance; null if it did not change.',
+    'Balance of the loyalty card after the redemption; null if the reward cost nothing.',
     orNull(object({ amount: integer })),
   ),
 }

@@ -128,7 +128,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
         consumes,
         security,
         operationId: 'oauth.token',
-        summary: 'Exchange an API key pair for an access token',
+        summary: 'Exchange an API key for an access token',
         body: Type.Object(
           {
             grant_type: Type.String({ enum: ['client_credentials'] }),

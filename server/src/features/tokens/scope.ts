@@ -7,7 +7,8 @@ const refuse = (message: string, details: string): Problem =>
 
 const requestableScopes = (permissions: readonly Scope[]): string => {
   const values = coveredBy(permissions)
-  return values.length > 12 ? `${permissions.join(', ')} and the scopes they include` : values.join(', ')
+  if (values.length <= 12) return values.join(', ')
+  return `${permissions.join(', ')} and every scope that ${permissions.length === 1 ? 'it covers' : 'they cover'}`
 }
 
 /** Grammar of RFC 6749 §3.3: single spaces, none at the start or end. */

@@ -71,7 +71,7 @@ export const SETTINGS = {
   JETON_ENCRYPTION_KEY: optional({
     kind: encryptionKey,
     secret: true,
-    says: `Encrypts the secrets of webhooks and the values of their headers. It must be the same for every process. To replace it, set the new key, a comma and the old key: the first encrypts, all of them decrypt. Default with SQLite: the file \`encryption.key\` in \`JETON_DATA_DIR\`, created at the first start. With PostgreSQL, webhooks cannot be created until it is set. A store that holds encrypted secrets does not start without a key. ${KEY_ADVICE}`,
+    says: `Encrypts the secrets of webhooks and the values of their headers. It must be the same for every process. To replace it, set the new key, a comma and the old key: the first encrypts, all of them decrypt. Default with SQLite: the file \`encryption.key\` in \`JETON_DATA_DIR\`, created at the first start. With PostgreSQL, webhooks cannot be created until it is set. Jeton does not start without a key on a database that holds encrypted secrets. ${KEY_ADVICE}`,
   }),
   JETON_MANAGEMENT_ID: optional({
     kind: text({
@@ -135,7 +135,7 @@ export const SETTINGS = {
   JETON_SAMPLE: required({
     kind: choice(['on', 'off']),
     fallback: 'on',
-    says: 'Creates a sample project with an API key in an empty store. Only with SQLite on a loopback address.',
+    says: 'Creates a sample project with an API key in an empty database. Only with SQLite on a loopback address.',
   }),
   JETON_URL: optional({
     kind: webAddress,
