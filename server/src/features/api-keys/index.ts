@@ -25,3 +25,4 @@ export {
   MAX_ADDRESSES,
   saveKeyAddresses,
 } from './key-address.store.ts'
+export { listAddressesSince, listOldSecretUses, listUnusedKeys } from './key-attention.store.ts'

@@ -12,7 +12,7 @@ export interface KeyAddressRow {
   last_used_at: number
 }
 
-interface KeyAddressTables {
+export interface KeyAddressTables {
   key_addresses: KeyAddressRow
 }
 
