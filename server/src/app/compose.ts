@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
-import { createRetention, listUndelivered } from '../features/deliveries/index.ts'
+import { createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
@@ -33,7 +33,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
 import { startSending } from './delivery.ts'
-import { openVault } from './encryption-keys.ts'
+import { missingKeyIds, openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
@@ -140,6 +140,11 @@ export async function compose(parts: Parts): Promise<Service> {
     lastUsed,
     usage,
     writeUsage: usageWriter.write,
+    readHealth: async (rows) => readHealth(db, rows, await db.now()),
+    tokenTime: () => tokenCache.databaseClock.now(),
+    whyNotWritable: () => writability.reason(),
+    missingKeyIds: () => missingKeyIds(db, config),
+    isExposed: !isLoopbackHost(config.JETON_HOST) || config.JETON_PUBLIC_URL?.startsWith('https://') === true,
     issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
     projectName: async (id) => (await requireProject(db, id)).name,
     countTokens: (projectIds) => countActiveTokens(db, tokenCache.databaseClock.now(), projectIds),

@@ -13,6 +13,7 @@ import { usageRoutes } from '../features/usage/index.ts'
 import { checkTargetRoutes, destinationRoutes } from '../features/webhooks/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { type AttentionDeps, attentionRoutes } from './attention/attention.routes.ts'
 import { docsRoutes } from './docs/docs.routes.ts'
 import { errorPageRoutes, type ReferenceDeps, referenceRoutes } from './docs/reference.routes.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
@@ -42,6 +43,7 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof healthRoutes> &
   DepsOf<typeof metricsRoute> &
   ReferenceDeps &
+  AttentionDeps &
   HomeDeps & { readonly metrics: Metrics }
 
 /** Routes for clients with a key or a token. */
@@ -78,4 +80,5 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   auditRoutes(app, deps)
   refusalRoutes(app, deps)
   usageRoutes(app, deps)
+  attentionRoutes(app, deps)
 }

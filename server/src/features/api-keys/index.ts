@@ -17,5 +17,6 @@ export {
 } from './api-key.store.ts'
 export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'
 export { createApiKeyIn } from './create-api-key.ts'
+export { listAddressesSince, listOldSecretUses, listUnusedKeys } from './key-attention.store.ts'
 export { type KeyUse, saveKeyUse } from './key-use.store.ts'
 export { MAX_RECENT_ADDRESSES } from './recent-addresses.ts'

@@ -2,6 +2,8 @@
 export { deliveryRoutes } from './delivery.routes.ts'
 export { Delivery } from './delivery.schemas.ts'
 export { startDelivery } from './delivery.worker.ts'
+export { readHealth } from './destination-health.ts'
+export { listExhausted } from './health.store.ts'
 export { deliveriesByEvent } from './list-deliveries.ts'
 export { listUndelivered } from './list-undelivered.ts'
 export { makePayload } from './payload.ts'

@@ -4,6 +4,7 @@ export { type CountTokens, projectRoutes } from './project.routes.ts'
 export {
   countProjects,
   deleteProjectRow,
+  findProject,
   forgetAllCredits,
   hasProjectNamed,
   listProjectsDeletedBefore,

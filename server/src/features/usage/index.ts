@@ -1,5 +1,13 @@
 /** Usage over time: counted in memory, added to the store every few seconds. */
 
+export {
+  countCalls,
+  type DestinationUse,
+  destinationUse,
+  type KeyUse24h,
+  keyUse,
+  listRefusalJumps,
+} from './recent-usage.ts'
 export { usageRoutes } from './usage.routes.ts'
 export { deleteUsageOfProject } from './usage.store.ts'
 export { UsageCounter } from './usage-counter.ts'

@@ -162,6 +162,26 @@ export const pointsOf = (reader: Reader, range: UsageRange): Promise<UsagePoint[
     .select(['usage_series.key', 'usage_series.bucket', 'points.at', 'points.count'])
     .execute()
 
+/** Sums of each project, for a metric that is not split. */
+export const sumsByProject = (
+  reader: Reader,
+  { metric, table, from, to }: Pick<UsageRange, 'table' | 'from' | 'to'> & { metric: UsageMetric },
+): Promise<{ project_id: string; count: number }[]> =>
+  reader
+    .read<UsageTables>()
+    .selectFrom('usage_series')
+    .innerJoin(`${table} as points`, 'points.series_id', 'usage_series.id')
+    .where('usage_series.metric', '=', metric)
+    .where('usage_series.dimension', '=', 'none')
+    .where('points.at', '>=', from)
+    .where('points.at', '<', to)
+    .select((eb) => [
+      'usage_series.project_id',
+      sql<number>`cast(${eb.fn.sum('points.count')} as bigint)`.as('count'),
+    ])
+    .groupBy('usage_series.project_id')
+    .execute()
+
 /** All series together. */
 export const sumsByTime = async (reader: Reader, range: UsageRange): Promise<UsagePoint[]> => {
   const rows = await pointsIn(reader, range)

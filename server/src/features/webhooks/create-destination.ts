@@ -8,14 +8,13 @@ import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
 import { listOutboxEventIds } from '../events/index.ts'
 import { requireLockedProject } from '../projects/index.ts'
-import { type DestinationKind, type DestinationRow, insertDestination } from './destination.store.ts'
 import {
-  checkFields,
-  type DestinationFields,
+  type DestinationKind,
+  type DestinationRow,
   DISABLED_BY_OPERATOR,
-  destinationView,
-  kindsOf,
-} from './destination.ts'
+  insertDestination,
+} from './destination.store.ts'
+import { checkFields, type DestinationFields, destinationView, kindsOf } from './destination.ts'
 import { sealHeaders } from './extra-headers.ts'
 import { loyaltyCampaignId } from './loyalty-campaign.ts'
 import { makeSecret } from './signing-secret.ts'

@@ -16,7 +16,12 @@ import { requireProject } from '../projects/index.ts'
 import type { DestinationRequest } from './change-destination.ts'
 import { createDestination, type DestinationDeps } from './create-destination.ts'
 import { Creation, Replacement, Shown, ShownWithSecret } from './destination.schemas.ts'
-import { type DestinationKind, findDestination, listDestinationRows } from './destination.store.ts'
+import {
+  type DestinationKind,
+  type DestinationRow,
+  findDestination,
+  listDestinationRows,
+} from './destination.store.ts'
 import { type DestinationFields, destinationView } from './destination.ts'
 import {
   deleteDestination,
@@ -45,7 +50,12 @@ const EXAMPLE: Readonly<Record<DestinationKind, object>> = {
 }
 
 /** Project webhooks and distributions have different fields but the same operations. */
-export function destinationRoutes(app: App, deps: DestinationDeps): void {
+interface Deps extends DestinationDeps {
+  /** Health of destinations of one project, by their id. */
+  readonly readHealth: (rows: readonly DestinationRow[]) => Promise<ReadonlyMap<string, object>>
+}
+
+export function destinationRoutes(app: App, deps: Deps): void {
   routesOf(app, deps, 'webhook')
   routesOf(app, deps, 'distribution')
 }
@@ -54,7 +64,7 @@ export function destinationRoutes(app: App, deps: DestinationDeps): void {
 const bodyOf = <Fields>(properties: TProperties, rules?: object) =>
   Type.Unsafe<Fields>(strict(properties, rules))
 
-function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void {
+function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   const config = { access: 'operator', management: true } as const
   const tags = [`${kind}s`]
   const path = `/management/v1/projects/:project_id/${kind}s`
@@ -66,6 +76,11 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
     const params = request.params as Record<string, string>
     return { projectId: params.project_id!, kind, id: params[`${kind}_id`]!, actor: request.actor }
   }
+
+  const shown = async (row: DestinationRow) => ({
+    ...destinationView(row),
+    health: (await deps.readHealth([row])).get(row.id),
+  })
 
   app.get(
     path,
@@ -90,7 +105,9 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
       const page = pageOf(request.query)
       const { active, campaign } = request.query as { active?: boolean; campaign?: string }
       const rows = await listDestinationRows(deps.db, { projectId, kind, active, campaignId: campaign }, page)
-      return listAnswer(rows, page, { item: destinationView }) as never
+      const health = await deps.readHealth(rows.rows.slice(0, page.limit))
+      const item = (row: DestinationRow) => ({ ...destinationView(row), health: health.get(row.id) })
+      return listAnswer(rows, page, { item }) as never
     },
   )
   app.post(
@@ -112,7 +129,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
       const { params, body: fields, actor } = request
       const wanted = { projectId: params.project_id, kind, fields, actor }
       const { row, secret } = await createDestination(deps, wanted)
-      return reply.code(201).send({ ...destinationView(row), secret } as never)
+      return reply.code(201).send({ ...(await shown(row)), secret } as never)
     },
   )
 
@@ -133,7 +150,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
       await requireProject(deps.db, which.projectId)
       const row = await findDestination(deps.db, which)
       if (!row) throw notFound(kind, which.id)
-      return destinationView(row) as never
+      return (await shown(row)) as never
     },
   )
 
@@ -150,7 +167,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
         response: { 200: Shown[kind] },
       },
     },
-    async (request) => destinationView(await updateDestination(deps, asked(request), request.body)) as never,
+    async (request) => (await shown(await updateDestination(deps, asked(request), request.body))) as never,
   )
 
   app.delete(
@@ -188,7 +205,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
           response: { 200: Shown[kind] },
         },
       },
-      async (request) => destinationView(await run(deps, asked(request))) as never,
+      async (request) => (await shown(await run(deps, asked(request)))) as never,
     )
 
   app.post(
@@ -217,7 +234,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
     async (request) => {
       const overlapSeconds = request.body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS
       const { row, secret } = await rotateSecret(deps, { ...asked(request), overlapSeconds })
-      return { ...destinationView(row), secret } as never
+      return { ...(await shown(row)), secret } as never
     },
   )
 }

@@ -16,6 +16,42 @@ const shownFields = {
   updated_at: Type.String(),
 }
 
+/** Computed from deliveries and usage, which other features hold. */
+const health = {
+  health: Type.Object(
+    {
+      state: Type.String({
+        description:
+          '`healthy`, `failing` (every attempt since `failing_since` failed), `disabled`, or `idle` (nothing to send in 24 hours).',
+      }),
+      failing_since: Type.Unsafe<string | null>({
+        ...NullableText,
+        description: 'Since when every attempt has failed.',
+      }),
+      success_rate_24h: Type.Unsafe<number | null>({
+        type: ['number', 'null'],
+        description: 'Share of attempts that succeeded, 0 to 1; null without an attempt.',
+      }),
+      p95_ms_24h: Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'From the event to its arrival, 95th percentile, in milliseconds.',
+      }),
+      oldest_due_at: Type.Unsafe<string | null>({
+        ...NullableText,
+        description: 'When the oldest waiting delivery became due.',
+      }),
+      pending: Type.Integer({ description: 'Deliveries that wait, counted up to 1,000.' }),
+      held: Type.Integer({ description: 'Deliveries that wait for it to be enabled, up to 1,000.' }),
+      exhausted: Type.Integer({ description: 'Deliveries that used up every retry, up to 1,000.' }),
+      last_error: Type.Unsafe<string | null>({
+        ...NullableText,
+        description: 'Error of the newest delivery that failed.',
+      }),
+    },
+    { description: 'How it is doing, over the last 24 hours.' },
+  ),
+}
+
 const distributionFields = {
   name: Type.String(),
   campaign_id: Type.String(),
@@ -25,8 +61,13 @@ const distributionFields = {
 
 const secret = { secret: Type.String({ description: 'Key of the signatures. Shown only in this response.' }) }
 
-const webhook = { object: Type.Literal('webhook'), ...shownFields }
-const distribution = { object: Type.Literal('distribution'), ...shownFields, ...distributionFields }
+const webhook = { object: Type.Literal('webhook'), ...shownFields, ...health }
+const distribution = {
+  object: Type.Literal('distribution'),
+  ...shownFields,
+  ...distributionFields,
+  ...health,
+}
 
 export const Shown = { webhook: Type.Object(webhook), distribution: Type.Object(distribution) }
 export const ShownWithSecret = {

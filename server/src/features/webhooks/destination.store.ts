@@ -4,6 +4,9 @@ import { keyIdIn } from '../../platform/encryption.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { EventTables } from '../events/index.ts'
 
+/** Stored as the reason, and told apart from reasons that Jeton found. */
+export const DISABLED_BY_OPERATOR = 'disabled by an operator'
+
 export type DestinationKind = 'webhook' | 'distribution'
 
 /** Receiver of events: a webhook of the project, or a distribution of one of its loyalty campaigns. */
@@ -81,6 +84,53 @@ export const lockDestination = (tx: Transaction, { projectId, kind, id }: Which)
         .where('deleted_at', 'is', null),
     )
     .executeTakeFirst()
+
+/** Destinations that Jeton disabled, and active ones that have failed since before a time. The longest first. */
+export const listFailing = (
+  reader: Reader,
+  {
+    projectId,
+    failingBefore,
+    limit,
+  }: { projectId?: string | undefined; failingBefore: number; limit: number },
+): Promise<DestinationRow[]> =>
+  reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .selectAll()
+    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId!))
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('active', '=', 0),
+          eb('disabled_reason', 'is not', null),
+          eb('disabled_reason', '!=', DISABLED_BY_OPERATOR),
+        ]),
+        eb.and([eb('active', '=', 1), eb('failing_since', '<=', failingBefore)]),
+      ]),
+    )
+    .orderBy('failing_since')
+    .limit(limit)
+    .execute()
+
+export async function findDestinations(
+  reader: Reader,
+  names: readonly { project_id: string; id: string }[],
+): Promise<DestinationRow[]> {
+  if (names.length === 0) return []
+  return reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .selectAll()
+    .where((eb) =>
+      eb.or(
+        names.map(({ project_id, id }) => eb.and([eb('project_id', '=', project_id), eb('id', '=', id)])),
+      ),
+    )
+    .where('deleted_at', 'is', null)
+    .execute()
+}
 
 export interface DestinationFilter {
   readonly projectId: string

@@ -50,8 +50,6 @@ export function destinationView(row: DestinationRow) {
   }
 }
 
-export const DISABLED_BY_OPERATOR = 'disabled by an operator'
-
 /** Canonical names of the event kinds without duplicates; all kinds by default. */
 export const kindsOf = (names: readonly EventKindName[] = EVENT_KIND_VALUES): string =>
   JSON.stringify([...new Set(names.map(eventKindOf))])

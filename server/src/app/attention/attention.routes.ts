@@ -1,0 +1,114 @@
+import { Type } from 'typebox'
+import { requireProject } from '../../features/projects/index.ts'
+import { type App, IdParam, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
+import { type Attention, bySeverity, type Scope } from './attention.ts'
+import { destinationRules } from './destinations.ts'
+import { keyRules } from './keys.ts'
+import { type ServiceState, serviceRules } from './service.ts'
+import { tokenRules } from './tokens.ts'
+import { proxyRule, refusalRules } from './traffic.ts'
+
+const Entry = Type.Object({
+  object: Type.Literal('attention'),
+  kind: Type.String({ description: 'The rule, for example `destination.failing`.' }),
+  severity: Type.String({ description: '`error`, `warning` or `info`.' }),
+  since: Type.Unsafe<string | null>({ ...NullableText, description: 'When it began; null if unknown.' }),
+  subject: Type.Object(
+    {
+      type: Type.String({ description: 'Type of the resource.' }),
+      id: Type.String({ description: 'Id of the resource.' }),
+      name: Type.String({ description: 'Name for people.' }),
+      project_id: Type.Unsafe<string | null>({
+        ...NullableText,
+        description: 'Its project; null for the service.',
+      }),
+    },
+    { description: 'The resource that it is about.' },
+  ),
+  message: Type.String({ description: 'What is wrong, in one sentence.' }),
+  fix: Type.Object(
+    {
+      command: Type.String({ description: 'The command or setting that fixes it.' }),
+      call: Type.Unsafe<string | null>({
+        ...NullableText,
+        description: 'The same through the API; null if no call does it.',
+      }),
+    },
+    { description: 'How to fix it.' },
+  ),
+})
+
+const List = Type.Object({
+  object: Type.Literal('list'),
+  data_ref: Type.Literal('data'),
+  data: Type.Array(Entry),
+  total: Type.Integer(),
+})
+
+const answer = (found: readonly Attention[]) => ({
+  object: 'list' as const,
+  data_ref: 'data' as const,
+  data: found
+    .toSorted(bySeverity)
+    .map((one) => ({ ...one, object: 'attention' as const, since: isoTimeOrNull(one.since) })),
+  total: found.length,
+})
+
+export interface AttentionDeps extends ServiceState {
+  /** The time by which tokens expire. */
+  readonly tokenTime: () => number
+  /** Adds what this process has counted. */
+  readonly writeUsage: () => Promise<void>
+}
+
+export function attentionRoutes(app: App, deps: AttentionDeps): void {
+  const config = { access: 'operator', management: true } as const
+  const tags = ['attention']
+  const scopeOf = (projectId?: string): Scope => ({ db: deps.db, projectId, now: deps.tokenTime() })
+
+  async function projectRules(scope: Scope): Promise<Attention[]> {
+    await deps.writeUsage()
+    const rules = [destinationRules, tokenRules, keyRules, refusalRules]
+    return (await Promise.all(rules.map((rule) => rule(scope)))).flat()
+  }
+
+  app.get(
+    '/management/v1/attention',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'attention.list',
+        summary: 'What needs attention in the whole service, the worst first',
+        description: 'Each entry names the command that fixes it. An empty list is the best answer.',
+        response: { 200: List },
+        'x-columns': ['severity', 'kind', 'message'],
+      },
+    },
+    async () => {
+      const scope = scopeOf()
+      const found = await Promise.all([projectRules(scope), proxyRule(scope), serviceRules(deps)])
+      return answer(found.flat())
+    },
+  )
+
+  app.get(
+    '/management/v1/projects/:project_id/attention',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'attention.list-of-project',
+        summary: 'What needs attention in a project, the worst first',
+        description: 'Each entry names the command that fixes it.',
+        params: Type.Object({ project_id: IdParam }),
+        response: { 200: List },
+        'x-columns': ['severity', 'kind', 'message'],
+      },
+    },
+    async (request) => {
+      const project = await requireProject(deps.db, request.params.project_id)
+      return answer(await projectRules(scopeOf(project.id)))
+    },
+  )
+}

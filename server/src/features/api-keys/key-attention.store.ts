@@ -1,0 +1,67 @@
+import type { Reader } from '../../platform/database/index.ts'
+import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
+import { recentAddressesOf } from './recent-addresses.ts'
+
+interface Filter {
+  readonly projectId?: string | undefined
+  readonly limit: number
+}
+
+const activeKeys = (reader: Reader, projectId: string | undefined) =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .selectAll()
+    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId!))
+    .where('state', '=', 'active')
+
+/** Active keys that were created and last used before a time. */
+export const listUnusedKeys = (
+  reader: Reader,
+  { projectId, limit, before }: Filter & { readonly before: number },
+): Promise<ApiKeyRow[]> =>
+  activeKeys(reader, projectId)
+    .where('created_at', '<', before)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', before)]))
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+
+export interface OldSecretUse {
+  readonly key: ApiKeyRow
+  readonly address: string
+  readonly at: number
+}
+
+/** Keys whose previous secret was used since it was replaced, while its grace period runs, with the newest use. */
+export async function listOldSecretUses(
+  reader: Reader,
+  { projectId, limit, now }: Filter & { readonly now: number },
+): Promise<OldSecretUse[]> {
+  const keys = await activeKeys(reader, projectId).where('previous_until', '>', now).limit(limit).execute()
+  return keys.flatMap((key) => {
+    const use = oldSecretUse(key)
+    return use ? [{ key, ...use }] : []
+  })
+}
+
+/** The newest use of the previous secret since it was replaced. */
+export function oldSecretUse(key: ApiKeyRow): { address: string; at: number } | undefined {
+  return recentAddressesOf(key)
+    .map(({ address, oldSecretAt = 0 }) => ({ address, at: oldSecretAt }))
+    .filter(({ at }) => at > 0 && at >= (key.regenerated_at ?? 0))
+    .sort((a, b) => b.at - a.at)[0]
+}
+
+/** Keys that are read to find out where calls come from. */
+const MAX_KEYS = 1_000
+
+/** Addresses from which keys were used since a time. */
+export async function listAddressesSince(reader: Reader, since: number): Promise<string[]> {
+  const keys = await activeKeys(reader, undefined)
+    .where('last_used_at', '>=', since)
+    .limit(MAX_KEYS)
+    .execute()
+  const uses = keys.flatMap(recentAddressesOf).filter(({ at }) => at >= since)
+  return [...new Set(uses.map(({ address }) => address))]
+}
