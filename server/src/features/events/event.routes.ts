@@ -122,7 +122,8 @@ export function eventRoutes(app: App, deps: Deps): void {
         tags,
         operationId: 'event.list',
         summary: 'List the events of a project, newest first',
-        description: '`data` is in the answer for one event alone. `total` counts to 10,000 at most.',
+        description:
+          '`data` is in the answer for one event alone. `total` counts to 10,000 at most, and with `undelivered` the events of 1,000 deliveries.',
         params: Type.Object({ project_id: IdParam }),
         querystring: Filter,
         response: { 200: listOf(EventHeadSchema) },
