@@ -71,6 +71,23 @@ export function saveProfile(url: string, profile: Profile, options: SaveOptions 
   return { before, after }
 }
 
+/** Makes a saved server the one that commands go to. */
+export function saveDefaultServer(url: string, env: Environment): void {
+  write(env, { ...readProfiles(env), default: url })
+}
+
+/** Forgets a server. Without a default, commands go to the address of a first start. */
+export function removeProfile(
+  url: string,
+  env: Environment,
+): { readonly wasDefault: boolean; readonly left: readonly string[] } {
+  const { default: chosen, servers, ...rest } = readProfiles(env)
+  const { [url]: _, ...left } = servers
+  const wasDefault = chosen === url
+  write(env, { ...rest, ...(chosen !== undefined && !wasDefault && { default: chosen }), servers: left })
+  return { wasDefault, left: Object.keys(left) }
+}
+
 /** False if there is no profile for this server. */
 export const saveDefaultProject = (url: string, project: string, env: Environment): boolean =>
   changeProfile(url, (before) => ({ ...before, project }), env)

@@ -161,13 +161,24 @@ function noteLeftOut(io: Io, { json }: Answer, options: Options): void {
   )
 }
 
+/** Exit code 1 if there was no connection, for scripts. */
+function failUnlessReached(_: Io, { json }: Answer): void {
+  if ((json as { reason: string | null }).reason !== null) throw new ExitWith(EXIT.refused)
+}
+
+function failUnlessActive(_: Io, { json }: Answer): void {
+  if (!(json as { active: boolean }).active) throw new ExitWith(EXIT.refused)
+}
+
 const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: failUnlessDelivered }
 
 /** Additions to generated commands, by `noun.verb`. */
 export const EXTRAS: Readonly<Record<string, Extra>> = {
   'project.create': { examples: ['jeton project create --name "Club Europe"'] },
   'project.delete': { examples: ['jeton project delete "Club Europe"'] },
-  'key.list': { examples: ['jeton key list --state blocked'] },
+  'key.list': {
+    examples: ['jeton key list --state blocked', 'jeton key list --address 10.0.0.4   # may be used from it'],
+  },
   'key.create': {
     ...keyCreation,
     examples: [
@@ -201,6 +212,17 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
       'jeton token revoke tok_5f1d0c9b8a7e6d5c4b3a2918',
       'jeton token revoke jtn_…   # the token itself',
     ],
+  },
+  'token.check': {
+    conclude: failUnlessActive,
+    examples: [
+      'jeton token check --access-token "$TOKEN"   # exit code 1 if it is not active',
+      'jeton token check --data - < body.json   # keeps the token out of the process list',
+    ],
+  },
+  'webhook.check': {
+    conclude: failUnlessReached,
+    examples: ['jeton webhook check --target-url https://hooks.example.com/jeton'],
   },
   'webhook.create': {
     examples: [
@@ -247,7 +269,13 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
       'jeton delivery recover --ids whs_…,whs_…',
     ],
   },
-  'event.list': { examples: ['jeton event list --entity cust_… --from 2026-11-01'] },
+  'event.list': {
+    examples: ['jeton event list --undelivered', 'jeton event list --entity cust_… --from 2026-11-01'],
+  },
+  'customer.search': {
+    examples: ['jeton customer search --email ann@example.com', 'jeton customer search --card SAMPLE-1'],
+  },
+  'customer.redemptions': { examples: ['jeton customer redemptions cust_…   # with their deliveries'] },
   'audit.list': {
     ...auditList,
     examples: [

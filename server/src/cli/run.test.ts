@@ -21,7 +21,7 @@ describe('help', () => {
       'trigger',
       'verify',
       'list create show update delete use',
-      'list revoke usage issue introspect',
+      'list revoke usage check issue introspect',
     ])
       expect(out).toContain(line)
     expect(out).not.toMatch(/oauth|health|of-project/)

@@ -3,6 +3,7 @@ import { VERSION } from '../app/version.ts'
 import { didYouMean } from '../platform/closest.ts'
 import { addCallRaw } from './call-raw.ts'
 import { addCheck } from './check-call.ts'
+import { addCompletion } from './completion.ts'
 import { EXIT, explainFailure } from './exit.ts'
 import { addExplain } from './explain.ts'
 import { asStarted, type Io } from './io.ts'
@@ -13,6 +14,8 @@ import { addLoyaltyCommands } from './loyalty.ts'
 import { type Catalogue, readCatalogue } from './operations.ts'
 import { addResourceCommands } from './resource-command.ts'
 import { EXTRAS } from './resource-extras.ts'
+import { addScopeCommands } from './scope-commands.ts'
+import { addServerCommands } from './server-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
 import { addTokenIntrospect, addTokenIssue } from './token-commands.ts'
 import { addTour } from './tour/tour.ts'
@@ -64,8 +67,10 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
     .addHelpText('after', AFTER_HELP)
   addServiceCommands(program.commandsGroup('Run the service'), io)
   program.commandsGroup('Diagnose and sign in')
-  for (const add of [addTour, addExplain, addCheck, addLogin, addCallRaw]) add(program, io)
+  const diagnose = [addTour, addExplain, addCheck, addLogin, addServerCommands, addCallRaw, addCompletion]
+  for (const add of diagnose) add(program, io)
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
+  addScopeCommands(program, io)
   const noun = (name: string) => program.commands.find((command) => command.name() === name)!
   addProjectUse(noun('project'), io)
   for (const add of [addTokenIssue, addTokenIntrospect]) add(noun('token'), io)

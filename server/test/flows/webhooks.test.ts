@@ -26,6 +26,7 @@ const WEBHOOK_FIELDS = [
   'description',
   'disabled_reason',
   'events',
+  'health',
   'id',
   'object',
   'secret_last4',

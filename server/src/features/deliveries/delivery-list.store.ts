@@ -1,7 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   afterCursor,
-  COUNT_TO,
   countUpTo,
   type Database,
   onPage,
@@ -10,7 +9,6 @@ import {
   withinTimes,
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
-import type { DestinationTables } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import type { StoredState } from './delivery-status.ts'
 import { type FailureFilter, hasFailed } from './failure.store.ts'
@@ -92,21 +90,11 @@ interface Range {
   readonly destinationId: string
 }
 
-interface RangesOfState extends RangeGroup {
+export interface RangesOfState extends RangeGroup {
   readonly projectId: string
 }
 
 /** Merges the newest deliveries of several index ranges, so that nothing else is read, however long the ranges are. */
-export async function listRanges(
-  reader: ListReader,
-  ranges: Ranges,
-  page: Page,
-): Promise<Rows<DeliveryHead>> {
-  const rows = await newestInRanges(reader, ranges, page)
-  return { rows, total: await countRanges(reader, ranges, sliceOf(reader, ranges, page)) }
-}
-
-/** The rows of a page without their number. */
 export async function newestInRanges(
   reader: ListReader,
   ranges: Ranges,
@@ -128,7 +116,7 @@ export async function newestInRanges(
 const sliceOf = (reader: ListReader, { failure }: Ranges, page: Page): Slice => ({
   page,
   limit: page.offset + page.limit + 1,
-  failed: hasFailed(reader, failure),
+  failed: hasFailed(reader, failure, page),
 })
 
 interface Slice {
@@ -235,53 +223,3 @@ const inList = (projectId: string, ids: readonly string[]) =>
 const oneByKey = (projectId: string, ids: readonly string[]) => sql`
   unnest(${ids}::text[]) as wanted(wanted_id)
   cross join lateral (select * from deliveries where project_id = ${projectId} and id = wanted_id limit 1) as found`
-
-async function countRanges(reader: Reader, { projectId, groups }: Ranges, slice: Slice): Promise<number> {
-  let total = 0
-  for (const { state, destinationIds } of groups)
-    for (const some of chunks(destinationIds, MAX_IDS)) {
-      total += await countUpTo(
-        reader,
-        deliveriesTo(reader, { projectId, state, destinationIds: some }, slice),
-      )
-      if (total >= COUNT_TO) return COUNT_TO
-    }
-  return total
-}
-
-/** Counts the events of the deliveries in ranges, of up to `COUNT_TO` deliveries. */
-export async function countEventsIn(reader: ListReader, ranges: Ranges, page: Page): Promise<number> {
-  const slice = sliceOf(reader, ranges, page)
-  const { projectId, groups } = ranges
-  const events = new Set<string>()
-  let left = COUNT_TO
-  for (const { state, destinationIds } of groups)
-    for (const some of chunks(destinationIds, MAX_IDS)) {
-      const rows = await deliveriesTo(reader, { projectId, state, destinationIds: some }, slice)
-        .select('deliveries.event_id')
-        .limit(left)
-        .execute()
-      for (const { event_id } of rows) events.add(event_id)
-      left -= rows.length
-      if (left <= 0) return events.size
-    }
-  return events.size
-}
-
-/** A cross join makes SQLite read destinations first. */
-const deliveriesTo = (
-  reader: Reader,
-  { projectId, state, destinationIds }: RangesOfState,
-  { page, failed }: Slice,
-) =>
-  reader
-    .read<DeliveryTables & DestinationTables>()
-    .selectFrom('destinations')
-    .crossJoin('deliveries')
-    .where('destinations.project_id', '=', projectId)
-    .where('destinations.id', 'in', destinationIds)
-    .where('deliveries.project_id', '=', projectId)
-    .where(isIn(state))
-    .where(failed)
-    .whereRef('deliveries.destination_id', '=', 'destinations.id')
-    .where(withinTimes(page, 'deliveries.created_at'))

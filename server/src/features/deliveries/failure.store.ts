@@ -11,16 +11,21 @@ export interface FailureFilter {
 export const isFailureFilter = ({ httpStatus, error }: FailureFilter): boolean =>
   (httpStatus ?? error) !== undefined
 
-/** `last_error is not null` is the condition of the partial indexes, which hold failures only. */
+/**
+ * `last_error is not null` is the condition of the partial indexes, which hold failures only. A search by error ends at
+ * `from`: it would otherwise read on to the oldest failure.
+ */
 export function hasFailed(
   { engine }: Pick<Database, 'engine'>,
-  { httpStatus, error }: FailureFilter,
+  { httpStatus, error, isFailure }: FailureFilter & { readonly isFailure?: boolean },
+  { from }: { readonly from?: number | undefined } = {},
 ): RawBuilder<SqlBool> {
-  if ((httpStatus ?? error) === undefined) return sql<SqlBool>`1 = 1`
+  if ((httpStatus ?? error) === undefined && !isFailure) return sql<SqlBool>`1 = 1`
   const find = sql.raw(engine === 'sqlite' ? 'instr' : 'strpos')
   const conditions = [
     sql`deliveries.last_error is not null`,
     ...(httpStatus === undefined ? [] : [sql`deliveries.last_status = ${httpStatus}`]),
+    ...(error === undefined || from === undefined ? [] : [sql`deliveries.created_at >= ${from}`]),
     ...(error === undefined ? [] : [sql`${find}(lower(deliveries.last_error), ${error.toLowerCase()}) > 0`]),
   ]
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`

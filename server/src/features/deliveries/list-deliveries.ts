@@ -2,11 +2,12 @@ import { Problem } from '../../contract/problem.ts'
 import { COUNT_TO, type Reader } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
+import { countFailures, countRanges } from './delivery-count.store.ts'
 import {
   type DeliveryHead,
   type ListReader,
   listAll,
-  listRanges,
+  newestInRanges,
   type Ranges,
 } from './delivery-list.store.ts'
 import { findContexts, listDeliveriesOfEvent, listDeliveriesOfEvents } from './delivery-record.store.ts'
@@ -115,6 +116,17 @@ export function searchPeriod<Period extends Pick<Page, 'from' | 'to'>>(asked: Pe
   })
 }
 
+/** Failures that one search reads; more would take longer than a list may. */
+const MAX_SEARCHED = 50_000
+
+async function refuseLongSearch(reader: ListReader, ranges: Ranges, page: Page): Promise<void> {
+  if ((await countFailures(reader, ranges, { page, limit: MAX_SEARCHED })) < MAX_SEARCHED) return
+  throw new Problem('invalid_payload', {
+    message: `More than ${MAX_SEARCHED} deliveries failed in this period, too many to search by error.`,
+    details: 'Send a shorter period (from, to), a destination, a status or an http_status.',
+  })
+}
+
 async function withStates(
   reader: Reader,
   { projectId }: DeliveryFilter,
@@ -133,7 +145,9 @@ async function listFiltered(
   page: Page,
 ): Promise<Rows<WithDestination>> {
   const { ranges, destinations } = await rangesOf(reader, filter)
-  const { rows, total } = await listRanges(reader, ranges, page)
+  if (filter.error !== undefined) await refuseLongSearch(reader, ranges, page)
+  const rows = await newestInRanges(reader, ranges, page)
+  const total = await countRanges(reader, ranges, page)
   return { rows: rows.map((row) => ({ row, destination: destinations.get(row.destination_id) })), total }
 }
 

@@ -1,7 +1,8 @@
 import { COUNT_TO } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { DeliveryStatus } from './delivery.ts'
-import { countEventsIn, type DeliveryHead, type ListReader, newestInRanges } from './delivery-list.store.ts'
+import { countEventsIn } from './delivery-count.store.ts'
+import { type DeliveryHead, type ListReader, newestInRanges } from './delivery-list.store.ts'
 import { listDeliveriesOfEvents } from './delivery-record.store.ts'
 import { type DestinationState, statusOf } from './delivery-status.ts'
 import { isOlder, rangesOf } from './list-deliveries.ts'
@@ -10,8 +11,11 @@ import { countWaiting, listWaiting, type UndeliveredEvent } from './waiting-even
 /** What is neither delivered nor cancelled. */
 const UNDELIVERED: readonly DeliveryStatus[] = ['pending', 'held', 'exhausted']
 
-/** Deliveries that are read at a time. */
-const BATCH = 200
+/** Deliveries that are read at a time, at least: an event may have several. */
+const MIN_BATCH = 50
+
+/** Events have no index of their own for this, so `total` is counted among so many deliveries. */
+const COUNTED_DELIVERIES = 1_000
 
 /**
  * Events that wait for the relay or have a delivery that is pending, held or exhausted: newest first, by when their
@@ -24,19 +28,21 @@ export async function listUndelivered(
   page: Page,
 ): Promise<Rows<UndeliveredEvent>> {
   const wanted = page.offset + page.limit + 1
+  const batch = Math.max(MIN_BATCH, wanted)
   const { ranges, destinations } = await rangesOf(reader, { projectId, statuses: UNDELIVERED })
   const events = await listWaiting(reader, projectId, { ...page, limit: wanted, offset: 0 })
   const waiting = events.length
   let rows: DeliveryHead[] = []
   let { before } = page
   do {
-    rows = await newestInRanges(reader, ranges, { ...page, limit: BATCH, offset: 0, before })
+    rows = await newestInRanges(reader, ranges, { ...page, limit: batch, offset: 0, before })
     events.push(...(await eventsOf(reader, rows, destinations)))
     const last = rows.at(-1)
     before = last && { at: last.created_at, id: last.id }
-  } while (rows.length > BATCH && events.length < waiting + wanted)
+  } while (rows.length > batch && events.length < waiting + wanted)
   events.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-  const total = (await countEventsIn(reader, ranges, page)) + (await countWaiting(reader, projectId, page))
+  const counted = await countEventsIn(reader, ranges, { page, limit: COUNTED_DELIVERIES })
+  const total = counted + (await countWaiting(reader, projectId, page))
   return { rows: events.slice(page.offset, wanted), total: Math.min(total, COUNT_TO) }
 }
 

@@ -122,7 +122,8 @@ export function eventRoutes(app: App, deps: Deps): void {
         tags,
         operationId: 'event.list',
         summary: 'List the events of a project, newest first',
-        description: 'Read a single event to get its `data`. `total` counts up to 10,000.',
+        description:
+          'Read a single event to get its `data`. `total` counts up to 10,000, and with `undelivered` the events of 1,000 deliveries.',
         params: Type.Object({ project_id: IdParam }),
         querystring: Filter,
         response: { 200: listOf(EventHeadSchema) },

@@ -4,11 +4,11 @@ import type { Reader } from './database.ts'
 /** Maximum `total` of a list, because counting further is expensive and rarely useful. */
 export const COUNT_TO = 10_000
 
-/** Counts the rows of a query, up to `COUNT_TO`. */
-export async function countUpTo(reader: Reader, query: unknown): Promise<number> {
+/** Counts the rows of a query, up to a limit. */
+export async function countUpTo(reader: Reader, query: unknown, limit = COUNT_TO): Promise<number> {
   const rows = (query as SelectQueryBuilder<Record<string, never>, never, object>)
     .select(sql.lit(1).as('one') as never)
-    .limit(COUNT_TO)
+    .limit(limit)
   const { total } = await reader
     .read<Record<string, never>>()
     .selectFrom(rows.as('counted') as never)
