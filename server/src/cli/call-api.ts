@@ -10,7 +10,7 @@ export interface ApiRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: unknown
-  /** OAuth endpoints take a form. */
+  /** OAuth endpoints require a form. */
   readonly form?: Readonly<Record<string, string>> | undefined
   /** Credential of an API client, instead of the operator's. */
   readonly credential?: Readonly<Record<string, string>> | undefined
@@ -52,7 +52,7 @@ export interface RawAnswer {
   readonly text: string
 }
 
-/** Sends a request and returns the response, whatever its status. */
+/** Sends a request and returns the response with any status. */
 export function exchange(connection: Connection, request: ApiRequest): Promise<RawAnswer> {
   const content = contentOf(request)
   return send(connection.url, addressOf(connection.url, request), {
@@ -78,7 +78,7 @@ export async function callApi(connection: Connection, request: ApiRequest): Prom
 async function send(url: string, address: string, init: RequestInit): Promise<RawAnswer> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init.signal ? [init.signal] : [])])
   try {
-    // Redirects are not followed, since they would receive the credential.
+    // Redirects are not followed, because the credential would be sent along.
     const response = await fetch(address, { ...init, redirect: 'manual', signal })
     return { response, text: await response.text() }
   } catch (error) {
@@ -98,7 +98,7 @@ const REASONS: Record<string, string> = {
 }
 
 function reasonOf(error: Error): string {
-  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
+  if (error.name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`
   const cause = error.cause as (Error & { code?: string }) | undefined
   return REASONS[cause?.code ?? ''] ?? cause?.message ?? error.message
 }

@@ -16,7 +16,7 @@ interface Credential {
   readonly from: string
 }
 
-/** The server and our credential there. The credential is resolved lazily, since `--curl` works without one. */
+/** The server and our credential there. The credential is resolved lazily, because `--curl` works without one. */
 export interface Connection {
   readonly url: string
   readonly credential: () => Credential
@@ -42,7 +42,7 @@ export const addConnectionOptions = (command: Command): Command =>
     .option('--management-id <id>', 'operator (default: JETON_MANAGEMENT_ID or profile)')
     .option('--management-token <token>', 'token (default: JETON_MANAGEMENT_TOKEN or profile)')
 
-/** Normalizes a URL, since profiles are stored by it. */
+/** Normalizes a URL, because profiles are stored by it. */
 export function plainUrl(url: string, wrong = wrongUsage): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol))

@@ -59,7 +59,7 @@ export async function explain(
   printSteps(io, refusal.steps, remedyOf(refusal, names))
 }
 
-/** Only request ids can be looked up. A token must not be sent, since URLs end up in logs. */
+/** Only request ids can be looked up. A token must not be sent, because URLs end up in logs. */
 function refuseOthers(id: string): void {
   const isToken = id.startsWith(CREDENTIAL_PREFIX.access_token)
   if (!isToken && !UUID.test(id)) return
@@ -106,7 +106,7 @@ async function readAt(session: Session, path: string): Promise<ShownKey | null> 
   }
 }
 
-/** Fills the key and its present lists into the remedy, so that it can be pasted. */
+/** Fills the key and its current lists into the remedy, so that it can be pasted. */
 function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
   if (!key) return remedy
   const { name, ip_whitelist = [], permissions = [] } = key
@@ -117,7 +117,7 @@ function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
     .replace('--permissions …', () => `--permissions ${[...permissions, scope].join(',')}`)
 }
 
-/** False for a path without a scope of its own: it is probably misspelled, and needs no wider permissions. */
+/** False for a path that no scope names: it is probably misspelled, and more permissions would not help. */
 const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wildcardScopeOf(scope)
 
 export function addExplain(program: Command, io: Io): void {

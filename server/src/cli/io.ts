@@ -16,7 +16,7 @@ export interface Io {
   readonly env: Environment
   readonly stdout: Writer
   readonly stderr: Writer
-  /** Whether a person reads the output: tables, relative times and colour are for people only. */
+  /** True if a person reads the output. Tables, relative times and colour are for people only. */
   readonly isTTY: boolean
   /** Undefined without a terminal. */
   readonly ask?: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined
@@ -84,7 +84,7 @@ function readKeys(handle: (key: string) => void, stop: () => void): () => void {
 /** The exit code that shells use for a program stopped by Ctrl-C. */
 const INTERRUPTED = 130
 
-/** Asks on stderr, since stdout may be redirected to a file. */
+/** Asks on stderr, because stdout may be redirected to a file. */
 async function askInTerminal(question: string, { hidden = false } = {}): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({

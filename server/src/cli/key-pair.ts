@@ -61,7 +61,7 @@ async function fromFlags(
 const savedAs = ({ keys }: Connection, appId: string) =>
   Object.entries(keys).find(([, { app_id }]) => app_id === appId)
 
-/** The key of the chosen project. The key of another project would change the wrong data. */
+/** The key of the chosen project. A key of another project would change the wrong data. */
 async function savedKey(session: Session): Promise<KeyPair> {
   const project = await projectId(session)
   const key = session.connection.keys[project]
@@ -77,7 +77,7 @@ async function noKey(session: Session, project: string): Promise<CommandFailure>
   )
 }
 
-/** Checked before a key is created, since afterwards its secret could only be printed. */
+/** Checked before a key is created, because afterwards its secret could only be printed. */
 export function requireProfile({ connection: { url, isSaved } }: Session): void {
   if (!isSaved)
     throw new CommandFailure(

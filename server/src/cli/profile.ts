@@ -106,7 +106,7 @@ function changeProfile(url: string, change: (before: Profile) => Profile, env: E
   return before !== undefined
 }
 
-/** Renames a broken file instead of failing, since a credential that is shown once must not be lost. */
+/** Renames a broken file instead of failing, because a credential that is shown once must not be lost. */
 function readOrSetAside(env: Environment): ProfileFile {
   try {
     return readProfiles(env)

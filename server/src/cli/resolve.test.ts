@@ -5,7 +5,7 @@ import { wholeList } from './resolve.ts'
 const PAGE = 100
 const LIST = { method: 'GET', path: '/things', query: { state: 'active' } }
 
-/** A list of so many entries, given out as the API does: by cursor, or by page. */
+/** A list of this many entries, returned like by the API: by cursor or by page. */
 function listing(length: number, { byCursor, total = length }: { byCursor: boolean; total?: number }) {
   const asked: ApiRequest[] = []
   const call = async (request: ApiRequest) => {

@@ -27,7 +27,7 @@ const auditList: Extra = {
   after: (session, _, options) => nameListedProject(session, options),
 }
 
-/** Commands find a key by its name, so a second key with the same name is refused. The API allows it. */
+/** Refuses a second key with the same name, because commands find a key by its name. The API allows it. */
 async function refuseNameInUse(session: Session, { path, body }: ApiRequest): Promise<void> {
   const { name } = body as { name: string }
   const { data } = (await session.call({ method: 'GET', path, query: { name } })).json as List
@@ -89,7 +89,7 @@ async function namesFor(session: Session, entries: readonly Entry[]): Promise<Na
   return names
 }
 
-/** Empty if the list cannot be read, for example of a deleted project. Its entries are shown with ids. */
+/** Returns an empty list if it cannot be read, for example of a deleted project. Its entries are shown with ids. */
 async function listAt(session: Session, path: string): Promise<readonly Resource[]> {
   try {
     return (await wholeList(session, { method: 'GET', path })).data
@@ -99,7 +99,7 @@ async function listAt(session: Session, path: string): Promise<readonly Resource
   }
 }
 
-/** Says that the list covers one project, since changes to operators are not in it. */
+/** Notes that the list covers one project, because changes to operators are not in it. */
 async function nameListedProject(session: Session, options: Options): Promise<void> {
   const { io, sameFlags } = session
   if (!io.isTTY || options.allProjects || chosenProject(session) === undefined) return
@@ -136,7 +136,7 @@ interface Recovered {
   readonly failing_left_out: number
 }
 
-/** Names failing deliveries, which are easily mistaken for exhausted ones. */
+/** Mentions failing deliveries, which are easily mistaken for exhausted ones. */
 function noteLeftOut(io: Io, { json }: Answer, options: Options): void {
   const { since, destination, dry_run, failing_left_out: count } = json as Recovered
   if (count === 0) return

@@ -5,7 +5,7 @@ import type { Io } from './io.ts'
 import type { Operation } from './operations.ts'
 import { projectId, type Resource, resolveReference, tokenReference } from './resolve.ts'
 
-/** Fields with a default in the API that are required here, so that nobody creates a key with all permissions by accident. */
+/** Optional in the API but required here, so that nobody creates a key with all permissions by accident. */
 const ALSO_REQUIRED: Readonly<Record<string, readonly string[]>> = { 'key.create': ['permissions'] }
 
 export const requiredOf = ({ noun, verb, body }: Operation): readonly string[] => [
@@ -56,7 +56,7 @@ async function bodyOf({ io }: Session, operation: Operation, options: Options): 
     )
   if (Object.keys(given).length < (body.minProperties ?? 0))
     throw wrongUsage(
-      `Nothing to ${verb}. Give at least one of: ${fieldsOf(body)
+      `Nothing to ${verb}. Pass at least one of: ${fieldsOf(body)
         .map(({ name }) => flagOf(name))
         .join(', ')}.`,
     )

@@ -80,7 +80,7 @@ function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
     place.folder !== undefined && place.setting === undefined
       ? `put the encryption.key of that time at ${encryptionKeyFile(place.folder)}`
       : 'set JETON_ENCRYPTION_KEY to the key of that time'
-  const here = present.length > 0 ? `the present one is ${present.join(', ')}` : 'none is present'
+  const here = present.length > 0 ? `the current key is ${present.join(', ')}` : 'no key is set'
   remark(
     io,
     `Webhook secrets require the encryption key ${needed.join(', ')}; ${here}. Before you start the service, ${where}. If it is lost, use a new key, and then for every webhook: ${ROTATE_LOST}`,

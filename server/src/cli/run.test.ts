@@ -89,7 +89,7 @@ describe('usage errors', () => {
     ['check pos GET /v1/rewards --from office', '--from: "office" is not an IP address'],
     ['help kei', "Unknown command 'kei'. Did you mean key?"],
     ['listen', 'Missing required flag: --forward-to. See: jeton listen --help'],
-    ['key update pos', 'Nothing to update. Give at least one of: --name'],
+    ['key update pos', 'Nothing to update. Pass at least one of: --name'],
     ['key update pos --token-limit 5x', '--token-limit: "5x" is not a whole number.'],
     ['key list --state blokced', 'Did you mean blocked?'],
     ['key list --limit', "Option '--limit <number>' argument missing."],

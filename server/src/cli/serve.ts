@@ -123,7 +123,7 @@ function saveOperator(
   }
 }
 
-/** Saves the secret of the sample in a file. Without a terminal the output ends up in logs, so it names this file instead. */
+/** Saves the secret of the sample in a file. Without a terminal the output ends up in logs, so it contains the path only. */
 function saveSampleToken({ sample }: FirstStart, folder: string): string {
   const file = resolve(folder, 'sample-app-token')
   if (sample) writePrivateFile(file, `${sample.appToken}\n`)

@@ -3,7 +3,7 @@ import { EXIT, ExitWith } from './exit.ts'
 import { exampleText } from './format.ts'
 import type { Io } from './io.ts'
 
-/** Commands for the machine of the service. Each loads its module only when it runs: loading the service takes most of the start. */
+/** Commands for the machine of the service. Each loads its module on demand, because loading the service is slow. */
 export function addServiceCommands(program: Command, io: Io): void {
   program
     .command('serve')
@@ -100,7 +100,7 @@ export function addServiceCommands(program: Command, io: Io): void {
     .summary('restore a backup; the service must be stopped')
     .description('Restores a backup into the store. All tokens stop working. The service must be stopped.')
     .argument('<file>', 'backup of SQLite or PostgreSQL, written by jeton backup')
-    .option('--replace', 'replace the present data of the store')
+    .option('--replace', 'replace the current data of the store')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',

@@ -17,7 +17,7 @@ export function stopOnSignal(service: Stoppable, log: Log): void {
     })
 }
 
-/** Stops a worker process when the primary says so or has ended, or on a signal to this process. Requests in flight finish. */
+/** Stops a worker process when the primary requests it or has ended, or on a signal. Requests in flight finish. */
 export function stopWithPrimary(service: Stoppable, primary: WorkerLink, log: Log): void {
   let stopping = false
   const stop = () => {

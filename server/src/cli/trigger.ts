@@ -26,7 +26,7 @@ interface TriggerOptions extends ClientOptions {
 }
 
 const KINDS = ['redemption']
-/** The card of the sample. Any other card may belong to a real customer, so it must be named. */
+/** The card of the sample. Any other card may belong to a real customer, so it must be passed explicitly. */
 const SAMPLE_MEMBER = 'SAMPLE-1'
 const SAMPLE_RESTOCK = 40
 
@@ -89,7 +89,7 @@ function chosen(
   )
 }
 
-/** Adds missing points and stock, so that the command can be repeated, and says so. */
+/** Adds missing points and stock with a note, so that the command can be repeated. */
 async function makePossible(
   io: Io,
   call: Call,

@@ -67,7 +67,7 @@ test.each([
 ])('in a file that contains %j stops the start, and the file stays', (text) => {
   writeFileSync(encryptionKeyFile(folder), text)
   expect(() => load()).toThrow(StartFailure)
-  expect(() => load()).toThrow(/encryption\.key does not hold 32 bytes in base64/)
+  expect(() => load()).toThrow(/encryption\.key does not contain 32 bytes in base64/)
   expect(readFileSync(encryptionKeyFile(folder), 'utf8')).toBe(text)
 })
 

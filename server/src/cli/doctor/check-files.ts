@@ -116,8 +116,8 @@ function withoutKey(config: Config, { production, needed }: EncryptionContext): 
 const wrongKey = (missing: readonly string[], present: readonly string[]): Finding =>
   failed(
     'encryption',
-    `stored webhook secrets require the key ${missing.join(', ')}; the present one is ${present.join(', ')}`,
-    `add the missing key after the present one; if it is lost, run for every webhook:\n${ROTATE_LOST}`,
+    `stored webhook secrets require the key ${missing.join(', ')}; the current key is ${present.join(', ')}`,
+    `add the missing key after the current one; if it is lost, run for every webhook:\n${ROTATE_LOST}`,
   )
 
 function keyFile(file: string): Finding {

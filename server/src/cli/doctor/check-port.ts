@@ -72,7 +72,7 @@ async function checkStoreOfServer(around: PortContext, where: Port): Promise<Fin
   )
 }
 
-/** Looks for the newest audit entry of the server in this store: ids are random, and entries are never removed. */
+/** Looks for the server's newest audit entry in this store: ids are random, and entries are never removed. */
 async function compareStores({ io, config, store }: PortContext, url: string): Promise<boolean | undefined> {
   if (!storeExists(config)) return false
   const newest = store.isSeen ? await newestAuditEntry(io, url) : undefined
@@ -81,7 +81,7 @@ async function compareStores({ io, config, store }: PortContext, url: string): P
   return hasAuditEntry(db, newest).finally(() => db.close())
 }
 
-/** Undefined without a credential that can read it. */
+/** Returns undefined without a credential that can read it. */
 async function newestAuditEntry(io: Io, url: string): Promise<string | undefined> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const request = { method: 'GET', path: '/management/v1/audit-log', query: { limit: '1' }, signal }
@@ -111,7 +111,7 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   return promise
 }
 
-/** Every response of Jeton has a request id, whatever the path. */
+/** Every response of Jeton has a request id, for any path. */
 async function isJeton(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/health/live`, {

@@ -22,14 +22,14 @@ export interface StoreExamined {
 }
 
 const OLDEST_POSTGRES = 15
-/** Tokens expire by the clock of the store; with a larger skew, times in responses and logs are misleading. */
+/** Tokens expire by the clock of the store. With a larger skew, times in responses and logs are misleading. */
 const MAX_CLOCK_SKEW_MS = 2_000
 /** Before the first release, so an earlier clock is wrong. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1)
 
 interface StoreOptions {
   readonly now: () => number
-  /** With --production a missing store is unknown, since the service may use another one. */
+  /** With --production a missing store is unknown, because the service may use another one. */
   readonly production: boolean
 }
 

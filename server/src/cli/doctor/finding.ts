@@ -22,7 +22,7 @@ export const failed = (name: string, says: string, remedy: string): Finding => (
   says,
   do: remedy,
 })
-/** Listed, so that nobody takes silence for success. */
+/** Listed, so that a missing check is not mistaken for success. */
 export const unknown = (name: string, says: string, remedy?: string): Finding => ({
   name,
   result: 'unknown',
@@ -34,7 +34,7 @@ export const unknown = (name: string, says: string, remedy?: string): Finding =>
 export const asUnknown = (finding: Finding): Finding =>
   finding.result === 'ok' ? { ...finding, result: 'unknown' } : finding
 
-/** Turns success that rests on defaults into unknown, since the service may have another environment. */
+/** Turns success that depends on defaults into unknown, because the service may have another environment. */
 export function unlessDefault(finding: Finding, env: Environment, settings: readonly string[]): Finding {
   if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding
   return unknown(finding.name, `${settings.join(', ')} not set in this shell. Default: ${finding.says}`)

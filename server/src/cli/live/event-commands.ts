@@ -54,7 +54,7 @@ function lineOf(io: Io, event: EventHead, { json, quiet }: Output): string {
   return [created_at, id, type, entity_id, campaign_id ?? ''].map(plain).join('\t')
 }
 
-/** Lists the kinds of events. The endpoint needs no credential and is on the port for API clients. */
+/** Lists event kinds. The endpoint needs no credential and is on the port for API clients. */
 export async function eventKinds(io: Io, options: ConnectionOptions & Output): Promise<void> {
   const connection = connect(io, options)
   const request = { method: 'GET', path: '/events', credential: {} }
@@ -85,10 +85,8 @@ export function addTail(event: Command, io: Io): void {
 export function addEventKinds(event: Command, io: Io): void {
   const command = event
     .command('kinds')
-    .summary('List the kinds of events')
-    .description(
-      'Lists the kinds of events that webhooks can subscribe to, with the URL of their JSON Schema.',
-    )
+    .summary('List event kinds')
+    .description('Lists the event kinds that webhooks can subscribe to, with the URL of their JSON Schema.')
   addConnectionOptions(command)
     .optionsGroup('Output')
     .option('--json', 'raw API response')

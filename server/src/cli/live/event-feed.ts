@@ -53,7 +53,7 @@ export class EventFeed {
     return this.#latest
   }
 
-  /** Without `since`, marks all present events as handled. */
+  /** Without `since`, marks all existing events as handled. */
   async start(): Promise<void> {
     if (this.#options.since !== undefined) return
     const newest = (await this.#page({ limit: '1' })).events[0]
@@ -175,7 +175,7 @@ export function maxEventsOf({ events }: FollowOptions): number | undefined {
 /** Local time of day. */
 export const clockTime = (at: string | number): string => new Date(at).toTimeString().slice(0, 8)
 
-/** Says where the events start, so that nobody wonders what was missed. */
+/** Tells where the events start. */
 export function startedText({ latest }: EventFeed, { since, events }: FollowOptions): string {
   const from = since ?? (latest === undefined ? undefined : clockTime(latest))
   const begin = since

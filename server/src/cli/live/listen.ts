@@ -59,7 +59,7 @@ export async function listen(io: Io, options: ListenOptions): Promise<void> {
 
   const json = options.json === true
   const forwarder = new Forwarder(io, { session, project, signer, url, json, hasKeys: max === undefined })
-  // A run with --events does not read keys: what was typed or pasted after it is for the shell.
+  // A run with --events does not read keys: input that is typed or pasted after it is for the shell.
   const onKey = max === undefined ? live.onKey : undefined
   const stopKeys = onKey?.((key) => forwarder.press(key))
   try {

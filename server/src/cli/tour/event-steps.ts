@@ -12,7 +12,7 @@ const STOCK = 40
 const KIND = 'customer.reward_redemptions.completed'
 /** A name that never resolves (RFC 6761), so this receiver is always down. */
 const DOWN_URL = 'https://receiver.invalid/hook'
-/** An attempt takes 10 s at most; the rest is for the queue. */
+/** An attempt takes at most 10 s; the rest is for the queue. */
 const SENT_WITHIN_MS = 12_000
 /** The usual tolerance of receivers. */
 const TOLERANCE_MS = 300_000
@@ -34,7 +34,7 @@ async function createShop(project: TourProject) {
 
 type Shop = Awaited<ReturnType<typeof createShop>>
 
-/** Creates a webhook to the receiver here, or to one that is down if the server must not send to this machine. */
+/** Creates a webhook to the local receiver, or to one that is down if the server must not send to this machine. */
 async function createWebhook(project: TourProject): Promise<TourAnswer> {
   const create = (target_url: string) =>
     project.send({ method: 'POST', path: project.path('/webhooks'), body: { target_url, events: [KIND] } })
@@ -91,15 +91,15 @@ async function deliveryOf(project: TourProject, event: string, attempts: number)
   return first(body)!
 }
 
-/** Has the server sign an event and posts it to the receiver here, with the headers and bytes of a delivery. */
+/** Lets the server sign an event and posts it to the local receiver, with the headers and bytes of a delivery. */
 async function forward(project: TourProject, eventId: string, destination: string): Promise<void> {
   const signed = await project.post(`/events/${eventId}/signed`, { destination })
   const { headers, body } = signed as { headers: Record<string, string>; body: string }
   const { status, said } = await postTo(new URL(project.parts.receiver.url), { headers, body })
-  ensure(status === 204, `the receiver here returned ${status ?? said}`)
+  ensure(status === 204, `the local receiver returned ${status ?? said}`)
 }
 
-/** The first matching arrival; waits for it if the server sends. */
+/** Returns the first matching arrival, and waits for it if the server sends. */
 async function arrivalOf(project: TourProject, matches: (arrival: Arrival) => boolean): Promise<Arrival> {
   const { live, receiver } = project.parts
   const deadline = performance.now() + SENT_WITHIN_MS
@@ -144,7 +144,7 @@ export function eventSteps(project: TourProject): Step[] {
     },
     {
       name: 'repeat the request',
-      proves: 'The same Idempotency-Key redeems once, however often it is sent.',
+      proves: 'The same Idempotency-Key redeems once, even if it is sent again.',
       byHand: 'curl … -H "Idempotency-Key: first-mug", twice',
       async run() {
         const { request, answer, customerId } = needed(redeemed)

@@ -43,7 +43,7 @@ function resultLines(io: Io, { found, failure = '' }: StepResult): string[] {
   return [`${mark(io, false)} ${first}`, ...rest.map((line) => ' '.repeat(MARGIN) + line)]
 }
 
-/** Nothing with --json; one line per step; with --verbose also the guarantee and every request. */
+/** Prints nothing with --json, one line per step by default, and with --verbose also the guarantee and every request. */
 export function createReport(io: Io, { json, verbose }: { json?: boolean; verbose?: boolean }): Report {
   const print = (text: string) => printLine(io, text)
   const none = () => undefined
@@ -68,10 +68,10 @@ export function createReport(io: Io, { json, verbose }: { json?: boolean; verbos
   }
 }
 
-/** Lists of events are long, and their end proves nothing. */
+/** Lists of events are long, and their rest proves nothing. */
 const MAX_BODY = 750
 
-/** A request as curl and its response, cut into lines since JSON has no spaces to wrap at. */
+/** A request as curl and its response, split into lines because JSON has no spaces to wrap at. */
 function exchangeLines({ url, request, answer, times }: Exchange): string[] {
   const text = plain(withoutCredentials(answer.text))
   const rest = text.length - MAX_BODY

@@ -45,7 +45,7 @@ async function explained(project: TourProject, { requestId }: TourAnswer): Promi
 const INACTIVE = '{"active":false}'
 /** Documentation addresses of RFC 5737, which no caller has. */
 const ELSEWHERE = '192.0.2.0/24'
-/** Usually below two seconds; 30 s at most. */
+/** Usually below two seconds, at most 30 s. */
 const BLOCKED_WITHIN_MS = 5_000
 const LIMIT = 5
 const CONCURRENT = 20

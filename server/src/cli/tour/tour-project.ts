@@ -10,9 +10,9 @@ export function ensure(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new GuaranteeBroken(otherwise)
 }
 
-/** The result of an earlier step, without which the present one cannot run. */
+/** Returns the result of an earlier step, which this step requires. */
 export function needed<T>(value: T | undefined): T {
-  if (value === undefined) throw new GuaranteeBroken('not run, since an earlier step failed')
+  if (value === undefined) throw new GuaranteeBroken('not run, because an earlier step failed')
   return value
 }
 
@@ -56,7 +56,7 @@ export interface Found {
   readonly result: string
   /** Evidence: a time, a status, a part of the response. */
   readonly proof: string
-  /** Sentences on lines of their own. */
+  /** Sentences on separate lines. */
   readonly more?: readonly string[]
 }
 
@@ -73,7 +73,7 @@ export interface Step {
 export class TourProject {
   readonly parts: Parts
   id = ''
-  /** How the event reaches the receiver: `forwarded` as by `jeton listen` if the server must not send to this machine. */
+  /** How the event reaches the receiver: `forwarded`, like by `jeton listen`, if the server must not send to this machine. */
   via: 'sent' | 'forwarded' | undefined
 
   constructor(parts: Parts) {

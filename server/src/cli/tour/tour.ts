@@ -76,7 +76,7 @@ async function tour(io: Io, options: TourOptions): Promise<void> {
   }
 }
 
-/** Returns the name of the project. A failure is reported as by any other command. */
+/** Returns the name of the project. A failure is reported like in any other command. */
 async function createProject(project: TourProject): Promise<string> {
   const name = `Tour ${new Date().toISOString().slice(0, 19).replace('T', ' ')} ${process.pid}`
   const request = { method: 'POST', path: '/management/v1/projects', body: { name } }
@@ -124,7 +124,7 @@ async function runStep(
     const failure = (error as Error).message.split('\n', 1)[0]!
     if (stopped.aborted) return { failure: 'stopped' }
     if (error instanceof GuaranteeBroken) return { failure }
-    // The server is unreachable, so the next steps would fail as well.
+    // The server is unreachable, so the next steps would fail too.
     if (error instanceof CommandFailure) return { failure, isLast: true }
     throw error
   }

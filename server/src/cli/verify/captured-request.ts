@@ -45,7 +45,7 @@ function withinLength(body: string, headers: ReadonlyMap<string, string>): strin
   return length < bytes.length && /^[\r\n]*$/.test(rest) ? bytes.subarray(0, length).toString() : body
 }
 
-/** A body that may have been signed, if the captured one was changed on its way. */
+/** A body that may have been signed, if the captured one was changed in transit. */
 export interface BodyVariant {
   /** Ends the sentence "the signature matches the body …". */
   readonly says: string

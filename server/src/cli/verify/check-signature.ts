@@ -133,7 +133,7 @@ function changedHeader(check: SignatureCheck): string | undefined {
   const id = idIn(body)
   if (id !== undefined && signatureIndex(check, { id }) >= 0)
     return `${ID} was changed: the signature matches ${id}, the id in the body`
-  // This header covers secret and body, so what it does not cover was changed.
+  // This header covers secret and body, so a part that it does not cover was changed.
   return headers.get(PLATFORM) === platformSignatureOf(check.secret, body)
     ? `${PLATFORM} matches, so secret and body are right: ${ID}, ${TIMESTAMP} or ${SIGNATURE} was changed`
     : undefined
@@ -150,7 +150,7 @@ function wrongSecret(steps: Steps, { request: { headers } }: SignatureCheck): Ve
   )
 }
 
-/** Checks the platform's header beside the others. It is made with the newest secret only. */
+/** Checks Voucherify's header in addition. It is signed with the newest secret only. */
 function checkPlatformHeader(
   steps: Steps,
   { request, secret }: SignatureCheck,
@@ -187,7 +187,7 @@ function checkTime(steps: Steps, { request, now, toleranceMs }: SignatureCheck):
       )
 }
 
-/** Checks the platform's header alone, as existing receivers do. */
+/** Checks Voucherify's header alone, like existing receivers. */
 function checkPlatformOnly(steps: Steps, check: SignatureCheck): Verdict {
   const { headers, body } = check.request
   const value = headers.get(PLATFORM)!

@@ -27,7 +27,7 @@ function signatureOf(secret: string, { id, timestamp, body }: Signed): string {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
 }
 
-/** The platform's: HMAC of the body with the full secret. */
+/** Voucherify's signature: HMAC of the body with the full secret. */
 export const platformSignatureOf = (secret: string, body: string): string =>
   createHmac('sha256', secret).update(body).digest('hex')
 

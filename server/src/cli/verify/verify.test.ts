@@ -22,7 +22,7 @@ const BODY = JSON.stringify({
 
 type Headers = Record<string, string>
 
-/** By the reference library of Standard Webhooks, not by what is tested. */
+/** Signs with the reference library of Standard Webhooks, not with the code under test. */
 const signed = (secret = SECRET, body = BODY, at = NOW): string =>
   new Webhook(secret).sign(ID, new Date(at), body)
 const platform = (secret = SECRET, body = BODY): string =>
@@ -68,7 +68,7 @@ describe('a signature that matches', () => {
       'saved with a line break after it',
       `${http(headersOf({ 'content-length': String(Buffer.byteLength(BODY)) }))}\n`,
     ],
-    ['with the header of the platform beside it', http(headersOf({ 'x-voucherify-signature': platform() }))],
+    ['with the Voucherify header in addition', http(headersOf({ 'x-voucherify-signature': platform() }))],
     ['during a rotation', http(headersOf({ 'webhook-signature': `${signed(SECRET)} ${signed(OTHER)}` }))],
     [
       'just within the tolerance',
@@ -90,7 +90,7 @@ describe('a signature that matches', () => {
     expect(out).not.toMatch(/✗|before the last rotation/)
   })
 
-  test('of the secret before the rotation is accepted, with a note that it ends', async () => {
+  test('of the previous secret is accepted, with a note that it ends', async () => {
     const headers = headersOf({
       'webhook-signature': `${signed(OTHER)} ${signed(SECRET)}`,
       'x-voucherify-signature': platform(OTHER),
@@ -105,7 +105,7 @@ describe('a signature that matches', () => {
     expect((await verify(http(headers), '--secret', OTHER)).code).toBe(0)
   })
 
-  test('of the platform alone is accepted, with a note that it covers no timestamp', async () => {
+  test('of Voucherify alone is accepted, with a note that it covers no timestamp', async () => {
     const { code, out } = await verify(http({ 'x-voucherify-signature': platform() }))
     expect(code).toBe(0)
     expect(out).toContain('covers no timestamp')

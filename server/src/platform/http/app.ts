@@ -10,8 +10,8 @@ declare const plain: FastifyInstance
 export type App = ReturnType<typeof plain.withTypeProvider<TypeBoxTypeProvider>>
 
 /**
- * Who may call a route: `public` everyone, `operator` management credentials, `scope` a bearer token or key pair that
- * covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
+ * Access to a route: `public` for everyone, `operator` for management credentials, `scope` for a bearer token or key pair
+ * that covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
  * cannot be registered.
  */
 export type Access = 'public' | 'operator' | 'scope' | 'handler'
@@ -21,7 +21,7 @@ export type Guard<T = undefined> = (request: FastifyRequest, required: T) => voi
 
 export type Guards = { readonly operator: Guard; readonly scope: Guard<Scope> }
 
-/** Who made a change, for the audit log. */
+/** The author of a change, for the audit log. */
 export interface Actor {
   readonly type: 'operator' | 'api_key' | 'system'
   readonly id: string
