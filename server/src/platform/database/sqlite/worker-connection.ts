@@ -112,6 +112,8 @@ export class SqliteConnection {
     } catch (error) {
       // A value that cannot be copied. Everything fails, since a commit must not go without a statement before it.
       for (const pending of batch) this.#drop(pending).reject(error)
+      // A rollback may have been among them, and an open transaction would lock out every other writer.
+      this.send({ kind: 'rollback' }).catch(() => undefined)
     }
   }
 
