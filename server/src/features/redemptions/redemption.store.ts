@@ -1,4 +1,5 @@
-import type { Transaction } from '../../platform/database/index.ts'
+import type { Kysely } from 'kysely'
+import { compiledQuery, type Transaction } from '../../platform/database/index.ts'
 
 /** A completed redemption. There are no others: one that fails leaves nothing behind. */
 export interface RedemptionRow {
@@ -24,8 +25,12 @@ interface RedemptionTables {
   redemptions: RedemptionRow
 }
 
+const insertRow = compiledQuery((db: Kysely<RedemptionTables>, row: RedemptionRow) =>
+  db.insertInto('redemptions').values(row),
+)
+
 export async function insertRedemption(tx: Transaction, row: RedemptionRow): Promise<void> {
-  await tx.write<RedemptionTables>().insertInto('redemptions').values(row).execute()
+  await insertRow(tx, row)
 }
 
 export async function deleteRedemptionsOfProject(tx: Transaction, projectId: string): Promise<void> {
