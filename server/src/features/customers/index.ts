@@ -1,6 +1,6 @@
 /** Customers: who they are. It never knows what they hold; whoever keeps cards tells it. */
 export { customerRoutes } from './customer.routes.ts'
-export { type CustomerRow, deleteCustomersOfProject, findCustomer } from './customer.store.ts'
+export { type CustomerRow, deleteCustomersOfProject, findCustomerById } from './customer.store.ts'
 export {
   type CustomerFields,
   customerFields,

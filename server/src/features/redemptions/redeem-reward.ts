@@ -15,9 +15,9 @@ import {
   withPointsChanged,
   writePoints,
 } from '../campaigns/index.ts'
-import { findCustomer } from '../customers/index.ts'
+import { findCustomerById } from '../customers/index.ts'
 import { newEventId, writeEvent } from '../events/index.ts'
-import { findAssignmentOf, findReward, type RewardRow, takeOne } from '../rewards/index.ts'
+import { findReward, lockAssignment, type RewardRow, takeOne } from '../rewards/index.ts'
 import { type Contents, findContents, findTarget, grantReward, type Target } from './grant-reward.ts'
 import { type Bill, billFor, type SentOrder } from './order.ts'
 import { insertRedemption } from './redemption.store.ts'
@@ -41,7 +41,7 @@ export interface RedemptionRequest {
 /**
  * One transaction for points, voucher, redemption, event and stock: all of it or nothing. Statements that do not depend on
  * each other are sent together: what the request names, what must be locked, what is written. They run in the order in
- * which they are sent, and so do their locks: campaign, cards by id, reward. The reward comes last, because everyone who
+ * which they are sent, and so do their locks: campaign, assignment, cards by id, reward. The reward comes last, because everyone who
  * redeems it waits for that row.
  */
 export async function redeemReward(
@@ -81,8 +81,8 @@ async function findNamed(tx: Transaction, { name, rewardId }: RedemptionRequest)
 type Named = Awaited<ReturnType<typeof findNamed>>
 
 /**
- * Locks the card that pays, and the one that a reward of another program adds points to; reads what the redemption needs
- * besides. The time is read under the locks, so that it never goes back from one entry of a card to the next.
+ * Locks the assignment, so that neither it nor the reward is deleted meanwhile, the card that pays, and the one that a
+ * reward of another program adds points to; reads what the redemption needs besides. The time is read under the locks, so that it never goes back from one entry of a card to the next.
  */
 async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named: Named) {
   const { campaign, card, reward } = named
@@ -90,9 +90,9 @@ async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named
   const target = await findTarget(tx, reward, holderId)
   const ids = [card.id, ...(target?.card ? [target.card.id] : [])]
   const [assignment, locked, customer, contents, now] = await Promise.all([
-    findAssignmentOf(tx, projectId, { rewardId, campaignId: campaign.id }),
+    lockAssignment(tx, { project_id: projectId, reward_id: rewardId, campaign_id: campaign.id }),
     lockVouchers(tx, projectId, ids),
-    holderId === null ? undefined : findCustomer(tx, projectId, holderId),
+    holderId === null ? undefined : findCustomerById(tx, projectId, holderId),
     findContents(tx, reward),
     tx.now(),
   ])
