@@ -31,8 +31,7 @@ export interface CampaignTables {
 const campaigns = projectTable<CampaignRow>('campaigns')
 
 /** Finds a campaign by id, then by name. */
-export const findCampaign = (reader: Reader, projectId: string, idOrName: string) =>
-  campaigns.findByIdOr('name', reader, projectId, idOrName)
+export const findCampaign = campaigns.findByIdOr('name')
 
 export const lockCampaign = campaigns.lock
 

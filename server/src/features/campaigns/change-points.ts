@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import type { Transaction } from '../../platform/database/index.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import { type EntryType, insertEntry, type PointEntryRow } from './point-entry.store.ts'
-import { updateVoucherRow, type VoucherRow } from './voucher.store.ts'
+import { updateVoucherSums, type VoucherRow } from './voucher.store.ts'
 
 export interface PointChange {
   readonly type: EntryType
@@ -70,7 +70,7 @@ export function withPointsChanged(
 export async function writePoints(tx: Transaction, { card, entry }: ChangedCard): Promise<void> {
   const { points, balance, entries, redeemed_points, redeemed_quantity, updated_at } = card
   const after = { points, balance, entries, redeemed_points, redeemed_quantity, updated_at }
-  await Promise.all([insertEntry(tx, entry), updateVoucherRow(tx, card, after)])
+  await Promise.all([insertEntry(tx, entry), updateVoucherSums(tx, card, after)])
 }
 
 function sumsAfter(card: VoucherRow, { type, points }: PointChange) {

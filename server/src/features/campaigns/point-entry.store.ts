@@ -1,4 +1,11 @@
-import { countUpTo, cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { Kysely } from 'kysely'
+import {
+  compiledQuery,
+  countUpTo,
+  cursorPageOf,
+  type Reader,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type EntryType = 'POINTS_ADDITION' | 'POINTS_REMOVAL' | 'POINTS_REDEMPTION'
@@ -30,8 +37,12 @@ interface PointEntryTables {
   point_entries: PointEntryRow
 }
 
+const insertRow = compiledQuery((db: Kysely<PointEntryTables>, row: PointEntryRow) =>
+  db.insertInto('point_entries').values(row),
+)
+
 export async function insertEntry(tx: Transaction, row: PointEntryRow): Promise<void> {
-  await tx.write<PointEntryTables>().insertInto('point_entries').values(row).execute()
+  await insertRow(tx, row)
 }
 
 /** Newest first. */

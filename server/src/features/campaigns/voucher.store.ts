@@ -1,4 +1,11 @@
-import { countUpTo, cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { Kysely } from 'kysely'
+import {
+  compiledQuery,
+  countUpTo,
+  cursorPageOf,
+  type Reader,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { CampaignTables } from './campaign.store.ts'
 import type { VoucherType } from './campaign.ts'
@@ -34,18 +41,21 @@ interface VoucherTables extends CampaignTables {
   vouchers: VoucherRow
 }
 
-export const findVoucher = (
+const selectByCode = compiledQuery(
+  (db: Kysely<VoucherTables>, { projectId, code }: { projectId: string; code: string }) =>
+    db.selectFrom('vouchers').selectAll().where('project_id', '=', projectId).where('code', '=', code),
+)
+
+export const findVoucher = async (
   reader: Reader,
   projectId: string,
   code: string,
-): Promise<VoucherRow | undefined> =>
-  reader
-    .read<VoucherTables>()
-    .selectFrom('vouchers')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('code', '=', code)
-    .executeTakeFirst()
+): Promise<VoucherRow | undefined> => (await selectByCode(reader, { projectId, code })).rows[0]
+
+const lockById = compiledQuery(
+  (db: Kysely<VoucherTables>, { projectId, id }: { projectId: string; id: string }, tx: Transaction) =>
+    tx.lock(db.selectFrom('vouchers').selectAll().where('project_id', '=', projectId).where('id', '=', id)),
+)
 
 /** Finds the card of a customer in a campaign, the oldest if there are several. */
 export const findCardOf = (
@@ -69,19 +79,8 @@ export async function lockVouchers(
   projectId: string,
   ids: readonly string[],
 ): Promise<Map<string, VoucherRow>> {
-  const lockVoucher = (id: string) =>
-    tx
-      .lock(
-        tx
-          .write<VoucherTables>()
-          .selectFrom('vouchers')
-          .selectAll()
-          .where('project_id', '=', projectId)
-          .where('id', '=', id),
-      )
-      .executeTakeFirst()
-  const rows = await Promise.all([...new Set(ids)].sort().map(lockVoucher))
-  return new Map(rows.flatMap((row) => (row ? [[row.id, row]] : [])))
+  const results = await Promise.all([...new Set(ids)].sort().map((id) => lockById(tx, { projectId, id })))
+  return new Map(results.flatMap(({ rows }) => rows.map((row) => [row.id, row])))
 }
 
 export async function listVoucherRows(
@@ -211,6 +210,21 @@ export async function updateVoucherRow(
     .where('project_id', '=', row.project_id)
     .where('id', '=', row.id)
     .execute()
+}
+
+/** The columns that a change of points changes. */
+type Sums = Pick<
+  VoucherRow,
+  'points' | 'balance' | 'entries' | 'redeemed_points' | 'redeemed_quantity' | 'updated_at'
+>
+
+const updateSums = compiledQuery(
+  (db: Kysely<VoucherTables>, { project_id, id, ...sums }: Sums & Pick<VoucherRow, 'project_id' | 'id'>) =>
+    db.updateTable('vouchers').set(sums).where('project_id', '=', project_id).where('id', '=', id),
+)
+
+export async function updateVoucherSums(tx: Transaction, row: VoucherRow, sums: Sums): Promise<void> {
+  await updateSums(tx, { ...sums, project_id: row.project_id, id: row.id })
 }
 
 /** Deactivates the cards of a deleted customer, because nobody may use them. The ledger stays. */

@@ -23,8 +23,9 @@ interface CustomerTables {
 const customers = projectTable<CustomerRow>('customers')
 
 /** Finds a customer by our id, then by the client's own. */
-export const findCustomer = (reader: Reader, projectId: string, idOrSourceId: string) =>
-  customers.findByIdOr('source_id', reader, projectId, idOrSourceId)
+export const findCustomer = customers.findByIdOr('source_id')
+
+export const findCustomerById = customers.find
 
 export const lockCustomer = customers.lock
 

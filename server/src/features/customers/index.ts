@@ -4,6 +4,7 @@ export {
   type CustomerRow,
   deleteCustomersOfProject,
   findCustomer,
+  findCustomerById,
   listCustomersByCursor,
 } from './customer.store.ts'
 export {

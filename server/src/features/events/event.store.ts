@@ -1,6 +1,7 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { EventChannel, StoredKind } from '../../contract/event-kinds.ts'
 import {
+  compiledQuery,
   countUpTo,
   onPage,
   type Reader,
@@ -65,17 +66,21 @@ export const HEAD = [
 /** Topic of the notification after an event is added to the outbox. */
 export const EVENTS_WRITTEN = 'events'
 
+const insertEventRow = compiledQuery((db: Kysely<EventTables>, row: EventRow) =>
+  db.insertInto('events').values(row),
+)
+const insertOutboxRow = compiledQuery((db: Kysely<EventTables>, row: OutboxRow) =>
+  db.insertInto('outbox').values(row),
+)
+
 export async function insertEvent(tx: Transaction, row: EventRow): Promise<void> {
-  await tx.write<EventTables>().insertInto('events').values(row).execute()
+  await insertEventRow(tx, row)
 }
 
 /** Puts an event into the outbox and notifies the relay. */
 export async function enqueueEvent(tx: Transaction, { project_id, id, created_at }: EventRow): Promise<void> {
   const row = { created_at, project_id, event_id: id }
-  await Promise.all([
-    tx.write<EventTables>().insertInto('outbox').values(row).execute(),
-    tx.notify(EVENTS_WRITTEN),
-  ])
+  await Promise.all([insertOutboxRow(tx, row), tx.notify(EVENTS_WRITTEN)])
 }
 
 export const findEvent = (reader: Reader, projectId: string, id: string): Promise<EventRow | undefined> =>

@@ -14,7 +14,7 @@ import {
   voucherView,
   withPointsChanged,
 } from '../campaigns/index.ts'
-import { findProduct, parametersOf, type RewardRow, simpleProductView } from '../rewards/index.ts'
+import { findProductById, parametersOf, type RewardRow, simpleProductView } from '../rewards/index.ts'
 
 interface Deps {
   readonly random: RandomBytes
@@ -43,7 +43,7 @@ export async function findTarget(
 export async function findContents(tx: Transaction, reward: RewardRow) {
   const { product, campaign } = parametersOf(reward)
   const projectId = reward.project_id
-  if (product) return { product: await findProduct(tx, projectId, product.id) }
+  if (product) return { product: await findProductById(tx, projectId, product.id) }
   if (campaign) return { source: await findCampaign(tx, projectId, campaign.id) }
   return {}
 }

@@ -15,9 +15,9 @@ import {
   withPointsChanged,
   writePoints,
 } from '../campaigns/index.ts'
-import { findCustomer } from '../customers/index.ts'
+import { findCustomerById } from '../customers/index.ts'
 import { newEventId, writeEvent } from '../events/index.ts'
-import { findAssignmentOf, findReward, type RewardRow, takeOne } from '../rewards/index.ts'
+import { findReward, lockAssignment, type RewardRow, takeOne } from '../rewards/index.ts'
 import { type Contents, findContents, findTarget, grantReward, type Target } from './grant-reward.ts'
 import { type Bill, billFor, type SentOrder } from './order.ts'
 import { insertRedemption } from './redemption.store.ts'
@@ -41,7 +41,7 @@ export interface RedemptionRequest {
 /**
  * Writes points, voucher, redemption, event and stock in one transaction. Independent statements are sent together in three
  * steps: find the records, lock them, write. They run in the order in which they are sent, which is also the lock order:
- * campaign, cards by id, reward. The reward is last because all its redemptions wait for that row.
+ * campaign, assignment, cards by id, reward. The reward is last because all its redemptions wait for that row.
  */
 export async function redeemReward(
   deps: Deps,
@@ -80,8 +80,9 @@ async function findNamed(tx: Transaction, { name, rewardId }: RedemptionRequest)
 type Named = Awaited<ReturnType<typeof findNamed>>
 
 /**
- * Locks the card that pays and the card that receives points from the reward, and reads the rest. The time is read under
- * the locks, so that entries of a card never go back in time.
+ * Locks the assignment, so that neither it nor the reward is deleted meanwhile, the card that pays, and the card that
+ * receives points from the reward; reads the rest. The time is read under the locks, so that entries of a card never go
+ * back in time.
  */
 async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named: Named) {
   const { campaign, card, reward } = named
@@ -89,9 +90,9 @@ async function lockCards(tx: Transaction, { rewardId }: RedemptionRequest, named
   const target = await findTarget(tx, reward, holderId)
   const ids = [card.id, ...(target?.card ? [target.card.id] : [])]
   const [assignment, locked, customer, contents, now] = await Promise.all([
-    findAssignmentOf(tx, projectId, { rewardId, campaignId: campaign.id }),
+    lockAssignment(tx, { project_id: projectId, reward_id: rewardId, campaign_id: campaign.id }),
     lockVouchers(tx, projectId, ids),
-    holderId === null ? undefined : findCustomer(tx, projectId, holderId),
+    holderId === null ? undefined : findCustomerById(tx, projectId, holderId),
     findContents(tx, reward),
     tx.now(),
   ])

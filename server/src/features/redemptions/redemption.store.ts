@@ -1,4 +1,5 @@
-import { cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { Kysely } from 'kysely'
+import { compiledQuery, cursorPageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 /** A completed redemption. Failed redemptions are not stored. */
@@ -25,8 +26,12 @@ interface RedemptionTables {
   redemptions: RedemptionRow
 }
 
+const insertRow = compiledQuery((db: Kysely<RedemptionTables>, row: RedemptionRow) =>
+  db.insertInto('redemptions').values(row),
+)
+
 export async function insertRedemption(tx: Transaction, row: RedemptionRow): Promise<void> {
-  await tx.write<RedemptionTables>().insertInto('redemptions').values(row).execute()
+  await insertRow(tx, row)
 }
 
 /** The redemptions with several cards together, newest first, by cursor. */

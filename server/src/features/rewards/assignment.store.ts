@@ -1,4 +1,5 @@
-import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { Kysely } from 'kysely'
+import { compiledQuery, countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { RewardRow } from './reward.store.ts'
 
@@ -43,19 +44,24 @@ export function findAssignment(
     .executeTakeFirst()
 }
 
-export const findAssignmentOf = (
-  reader: Reader,
-  projectId: string,
-  { rewardId, campaignId }: { rewardId: string; campaignId: string },
-): Promise<AssignmentRow | undefined> =>
-  reader
-    .read<AssignmentTables>()
-    .selectFrom('reward_assignments')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('reward_id', '=', rewardId)
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirst()
+type AssignmentKey = Pick<AssignmentRow, 'project_id' | 'reward_id' | 'campaign_id'>
+
+const lockByKey = compiledQuery((db: Kysely<AssignmentTables>, key: AssignmentKey, tx: Transaction) =>
+  tx.lockShared(
+    db
+      .selectFrom('reward_assignments')
+      .selectAll()
+      .where('project_id', '=', key.project_id)
+      .where('reward_id', '=', key.reward_id)
+      .where('campaign_id', '=', key.campaign_id),
+  ),
+)
+
+/** Until the end of the transaction the assignment stays, and so does its reward, which cannot be deleted before it. */
+export const lockAssignment = async (
+  tx: Transaction,
+  key: AssignmentKey,
+): Promise<AssignmentRow | undefined> => (await lockByKey(tx, key)).rows[0]
 
 export async function countAssignmentsOf(reader: Reader, projectId: string, owner: Owner): Promise<number> {
   const [column, value] = columnOf(owner)

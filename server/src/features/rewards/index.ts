@@ -1,11 +1,11 @@
 /** Rewards, their price per campaign, and their stock. It never changes points. */
 export { assignReward } from './assign-reward.ts'
 export { assignmentRoutes } from './assignment.routes.ts'
-export { type AssignmentRow, findAssignmentOf } from './assignment.store.ts'
+export { type AssignmentRow, lockAssignment } from './assignment.store.ts'
 export { assignmentView } from './assignment.ts'
 export { offerRoutes } from './offer.routes.ts'
 export { productRoutes } from './product.routes.ts'
-export { findProduct } from './product.store.ts'
+export { findProductById } from './product.store.ts'
 export { simpleProductView } from './product.ts'
 export { deleteRewardsOfProject } from './project-end.store.ts'
 export { rewardRoutes } from './reward.routes.ts'

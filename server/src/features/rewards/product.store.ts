@@ -16,8 +16,9 @@ export interface ProductRow {
 const products = projectTable<ProductRow>('products')
 
 /** Finds a product by our id, then by the client's own. */
-export const findProduct = (reader: Reader, projectId: string, idOrSourceId: string) =>
-  products.findByIdOr('source_id', reader, projectId, idOrSourceId)
+export const findProduct = products.findByIdOr('source_id')
+
+export const findProductById = products.find
 
 export const lockProduct = products.lock
 

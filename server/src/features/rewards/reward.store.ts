@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { type Kysely, sql } from 'kysely'
+import { compiledQuery, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export const REWARD_TYPES = ['MATERIAL', 'COIN', 'CAMPAIGN'] as const
@@ -60,16 +60,19 @@ export const updateRewardRow = rewards.update
  * need not wait for this result while others wait for the row.
  */
 export async function takeOne(tx: Transaction, { project_id, id }: RewardRow): Promise<void> {
-  await tx
-    .write<RewardTables>()
-    .updateTable('rewards')
-    .set({
-      stock: sql<number | null>`stock - 1`,
-      redeemed: sql<number>`case when stock <= 0 then null else redeemed + 1 end`,
-    })
-    .where('project_id', '=', project_id)
-    .where('id', '=', id)
-    .execute()
+  await decrementStock(tx, { project_id, id })
 }
+
+const decrementStock = compiledQuery(
+  (db: Kysely<RewardTables>, { project_id, id }: Pick<RewardRow, 'project_id' | 'id'>) =>
+    db
+      .updateTable('rewards')
+      .set({
+        stock: sql<number | null>`stock - 1`,
+        redeemed: sql<number>`case when stock <= 0 then null else redeemed + 1 end`,
+      })
+      .where('project_id', '=', project_id)
+      .where('id', '=', id),
+)
 
 export const deleteRewardRow = rewards.delete

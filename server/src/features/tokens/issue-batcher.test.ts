@@ -248,6 +248,56 @@ eachEngine((engine) => {
         expect(await stored()).toHaveLength(2 + 4 * 41 + 4)
       })
 
+    if (engine.name === 'PostgreSQL')
+      describe('for projects that are locked', () => {
+        /** Locks as many projects until `unlock` is called; a key of each, and one of a project that is free. */
+        async function lockedProjects(count: number) {
+          const store = await engine.freshStore()
+          const opened = await prepared(store)
+          const projects = await Promise.all(
+            Array.from({ length: count }, (_, i) => opened.project(`locked ${i}`)),
+          )
+          const keys = await Promise.all(projects.map(({ id }) => opened.key(id)))
+          const free = await opened.key((await opened.project('free')).id)
+          const other = await prepared(store)
+          const [held, over] = [gate(), gate()]
+          const holding = other.db.transaction(async (tx) => {
+            for (const { id } of projects) await requireLockedProject(tx, id)
+            held.open()
+            await over.opened
+          })
+          await held.opened
+          const unlock = () => {
+            over.open()
+            return holding
+          }
+          return { ...opened, keys, free, unlock, lockWaits: other.lockWaits }
+        }
+
+        test('leave most connections of the pool to others, however many projects are locked', async () => {
+          const { together, issuer, keys, free, unlock, lockWaits } = await lockedProjects(8)
+          const stuck = together(keys.map((item) => item()))
+          await expect.poll(lockWaits).toBe(2)
+          expect((await issuer.issue(free())).status).toBe('issued')
+          expect(await lockWaits()).toBe(2)
+          await unlock()
+          expect(kinds(await stuck)).toEqual(times(8, () => 'issued'))
+        })
+
+        test('are refused beyond one limit for all projects together', async () => {
+          const { issuer, keys, free, unlock, lockWaits } = await lockedProjects(2)
+          const first = keys.map((item) => issuer.issue(item()))
+          await expect.poll(lockWaits).toBe(2)
+          const stuck = times(4_999, () => keys.map((item) => issuer.issue(item()))).flat()
+          await expect(issuer.issue(free())).rejects.toThrow(StoreUnavailable)
+          await expect(issuer.issue(keys[0]!())).rejects.toThrow(StoreUnavailable)
+          await unlock()
+          expect(kinds(await Promise.all(first))).toEqual(['issued', 'issued'])
+          await Promise.all(stuck)
+          expect((await issuer.issue(free())).status).toBe('issued')
+        })
+      })
+
     test('get the last credits in the order of their arrival', async () => {
       const { together, project, key } = await open()
       const item = await key((await project('Club')).id, 3)

@@ -10,8 +10,10 @@ const MAX_IN_FLIGHT = 2
 const MIN_BATCH = 32
 /** A batch that takes longer probably waits for a lock. Longer than the 25 ms after which later batches get another connection. */
 const MAX_BATCH_DELAY_MS = 30
-/** Above this number callers get 503, so that requests cannot exhaust memory. */
+/** Above this number of unanswered requests callers get 503, so that requests cannot exhaust memory. */
 const MAX_WAITING = 10_000
+/** Connections that wait for locked projects. The rest of the pool is for everything else. */
+const MAX_LOCK_CONNECTIONS = 2
 
 interface Waiting {
   readonly item: IssueItem
@@ -30,6 +32,10 @@ export class IssueBatcher {
   #waiting: Waiting[] = []
   /** Requests per project that wait for its lock, one call at a time, without delaying batches of other projects. */
   readonly #waitingForLock = new Map<string, Waiting[]>()
+  /** The projects of these whose next call has not started, in turn. */
+  readonly #lockedProjects: string[] = []
+  #lockConnections = 0
+  #unanswered = 0
   #inFlight = 0
   #delayTimer: NodeJS.Timeout | undefined
 
@@ -39,9 +45,10 @@ export class IssueBatcher {
   }
 
   issue(item: IssueItem): Promise<IssueOutcome> {
-    const forLock = this.#waitingForLock.get(item.projectId)
-    if ((forLock ?? this.#waiting).length >= MAX_WAITING)
+    if (this.#unanswered >= MAX_WAITING)
       return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
+    this.#unanswered++
+    const forLock = this.#waitingForLock.get(item.projectId)
     return new Promise((resolve, reject) => {
       if (forLock) return void forLock.push({ item, resolve, reject })
       this.#waiting.push({ item, resolve, reject })
@@ -91,6 +98,7 @@ export class IssueBatcher {
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
+    this.#unanswered -= batch.length
     return true
   }
 
@@ -98,13 +106,19 @@ export class IssueBatcher {
     const others = this.#waitingForLock.get(projectId)
     if (others) return void others.push(...waiting)
     this.#waitingForLock.set(projectId, [...waiting])
-    void this.#runQueueForLock(projectId)
+    this.#lockedProjects.push(projectId)
+    if (this.#lockConnections < MAX_LOCK_CONNECTIONS) void this.#runQueuesForLock()
   }
 
-  async #runQueueForLock(projectId: string): Promise<void> {
-    const waiting = this.#waitingForLock.get(projectId)!
-    while (waiting.length > 0) await this.#issue(waiting.splice(0, MAX_BATCH), issueWaitingForLock)
-    this.#waitingForLock.delete(projectId)
+  async #runQueuesForLock(): Promise<void> {
+    this.#lockConnections++
+    for (let id = this.#lockedProjects.shift(); id !== undefined; id = this.#lockedProjects.shift()) {
+      const waiting = this.#waitingForLock.get(id)!
+      await this.#issue(waiting.splice(0, MAX_BATCH), issueWaitingForLock)
+      if (waiting.length > 0) this.#lockedProjects.push(id)
+      else this.#waitingForLock.delete(id)
+    }
+    this.#lockConnections--
   }
 }
 

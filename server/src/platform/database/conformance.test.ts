@@ -231,6 +231,20 @@ eachEngine((engine) => {
       expect(await idsIn(db)).toEqual(['a'])
     })
 
+    test('throw the error of their sender also if it is known before the commit, the first one first', async () => {
+      const db = await openThings()
+      await db.transaction((tx) => insert(tx, 'a'))
+      const [own, later] = [new Error('a is taken'), new Error('so is b')]
+      const work = db.transaction(async (tx) => {
+        const writes = insert(tx, 'a').catch(() => fail(own))
+        tx.sendWithCommit(writes)
+        tx.sendWithCommit(insert(tx, 'b').catch(() => fail(later)))
+        await writes.catch(() => undefined)
+      })
+      await expect(work).rejects.toBe(own)
+      expect(await idsIn(db)).toEqual(['a'])
+    })
+
     test('prevent the commit right behind them if their sender throws before it sends them', async () => {
       const db = await openThings()
       const own = new Error('no')

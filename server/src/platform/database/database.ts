@@ -19,6 +19,10 @@ export interface Transaction extends Reader {
   lock<Tables, Table extends keyof Tables, Row>(
     query: SelectQueryBuilder<Tables, Table, Row>,
   ): SelectQueryBuilder<Tables, Table, Row>
+  /** Keeps the selected rows from being deleted until the end. Other transactions may do the same, or change them. */
+  lockShared<Tables, Table extends keyof Tables, Row>(
+    query: SelectQueryBuilder<Tables, Table, Row>,
+  ): SelectQueryBuilder<Tables, Table, Row>
   /** Like `lock`, but skips rows that another transaction has locked: workers share a queue this way. */
   claim<Tables, Table extends keyof Tables, Row>(
     query: SelectQueryBuilder<Tables, Table, Row>,

@@ -2,6 +2,7 @@
  * One interface to SQLite and PostgreSQL. Only this folder knows how they differ, except for three batches that are
  * implemented per engine: issuing tokens, fanning out events and claiming deliveries.
  */
+export { compiledQuery } from './compiled-query.ts'
 export { COUNT_TO, countUpTo } from './count.ts'
 export type {
   Database,

@@ -1,4 +1,5 @@
-import type { SelectQueryBuilder } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { compiledQuery } from './compiled-query.ts'
 import { countUpTo } from './count.ts'
 import type { Reader, Transaction } from './database.ts'
 import { type KeysetRange, onPage, withinTimes } from './keyset.ts'
@@ -62,23 +63,27 @@ export function projectTable<Row extends ProjectOwned>(table: string) {
     reader.read<Tables>().selectFrom(name).where('project_id', '=', projectId)
   const byId = (reader: Reader, projectId: string, id: string) =>
     inProject(reader, projectId).selectAll().where('id', '=', id)
+  const selectById = compiledQuery((db: Kysely<Tables>, { projectId, id }: Record<string, string>) =>
+    db.selectFrom(name).selectAll().where('project_id', '=', projectId!).where('id', '=', id!),
+  )
 
   return {
-    find: (reader: Reader, projectId: string, id: string) =>
-      byId(reader, projectId, id).executeTakeFirst() as Promise<Row | undefined>,
+    find: async (reader: Reader, projectId: string, id: string) =>
+      (await selectById(reader, { projectId, id })).rows[0] as Row | undefined,
 
     /** Finds a row by its id, then by another unique column. */
-    async findByIdOr(
-      column: keyof Row,
-      reader: Reader,
-      projectId: string,
-      value: string,
-    ): Promise<Row | undefined> {
-      const rows = (await inProject(reader, projectId)
-        .selectAll()
-        .where((eb) => eb.or([eb('id', '=', value), eb(column as 'id', '=', value)]))
-        .execute()) as Row[]
-      return rows.find((row) => row.id === value) ?? rows[0]
+    findByIdOr(column: keyof Row) {
+      const select = compiledQuery((db: Kysely<Tables>, { projectId, value }: Record<string, string>) =>
+        db
+          .selectFrom(name)
+          .selectAll()
+          .where('project_id', '=', projectId!)
+          .where((eb) => eb.or([eb('id', '=', value!), eb(column as 'id', '=', value!)])),
+      )
+      return async (reader: Reader, projectId: string, value: string): Promise<Row | undefined> => {
+        const rows = (await select(reader, { projectId, value })).rows as Row[]
+        return rows.find((row) => row.id === value) ?? rows[0]
+      }
     },
 
     lock: (tx: Transaction, projectId: string, id: string) =>

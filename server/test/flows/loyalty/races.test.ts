@@ -1,9 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lockVouchers } from '../../../src/features/campaigns/index.ts'
 import type { Database } from '../../../src/platform/database/index.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
 import { outcomes, type Rush, readBooks, rush, wrongCards } from '../../redemption-rush.ts'
+import { gate } from '../../things.ts'
 import { createWorld, type World } from '../../world.ts'
+
+/** How many connections to PostgreSQL wait for a lock in this store. */
+async function lockWaits(db: Database): Promise<number> {
+  if (db.engine === 'sqlite') return 0
+  const rows = await db.withConnection((connection) =>
+    connection.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    ),
+  )
+  return rows.length
+}
 
 eachEngine((engine) => {
   let world: World
@@ -97,6 +110,35 @@ eachEngine((engine) => {
     expect(new Set(answers.map(({ body }) => body.code)).size).toBe(1)
     expect(answers[0]!.body.holder_id).toBe(customer.id)
   })
+
+  // On SQLite a transaction excludes every other writer from its first statement on.
+  if (engine.name === 'PostgreSQL')
+    test('a redemption that waits for its card succeeds only if its assignment and its reward are still there', async () => {
+      const reward = await shop.material({ price: 100 })
+      const { id, code } = await shop.member(500)
+      const [held, over] = [gate(), gate()]
+      const holding = db.transaction(async (tx) => {
+        await lockVouchers(tx, shop.projectId, [id])
+        held.open()
+        await over.opened
+      })
+      await held.opened
+      const redeeming = shop.redeem(code, reward.id)
+      await expect.poll(() => lockWaits(db)).toBe(1)
+      let isDeleted = false
+      const deleting = (async () => {
+        for (const path of [`/assignments/${reward.assignmentId}`, ''])
+          expect((await shop.call('DELETE', `/rewards/${reward.id}${path}`)).status).toBe(204)
+        isDeleted = true
+      })()
+      await expect.poll(async () => isDeleted || (await lockWaits(db)) === 2).toBe(true)
+      const wasDeletedBefore = isDeleted
+      over.open()
+      await holding
+      expect((await redeeming).status).toBe(wasDeletedBefore ? 404 : 200)
+      await deleting
+      expect((await shop.redeem(code, reward.id)).status).toBe(404)
+    })
 
   describe('an Idempotency-Key', () => {
     const repeated = (path: string, body: object, key: string, count: number) =>

@@ -82,6 +82,7 @@ function transactionOn(kysely: Kysely<never>, statements: Pick<Transaction, 'sen
     read: () => kysely,
     write: () => kysely,
     lock: (query: { forUpdate(): unknown }) => query.forUpdate(),
+    lockShared: (query: { forKeyShare(): unknown }) => query.forKeyShare(),
     claim: (query: { forUpdate(): { skipLocked(): unknown } }) => query.forUpdate().skipLocked(),
     now: () => storeTime(kysely),
     sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),

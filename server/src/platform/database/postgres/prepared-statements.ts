@@ -63,6 +63,7 @@ export class Connection {
   readonly #statements: PreparedStatements
   readonly #timeoutMs: number
   #isLost = false
+  #isCorked = false
   /** True if the statements sent so far leave a transaction open. */
   #isInTransaction = false
 
@@ -83,6 +84,7 @@ export class Connection {
   ): Promise<QueryResult<Row>> {
     const send = (name?: string): Promise<QueryResult<Row>> => {
       const config = { text, name, values: parameters as unknown[], query_timeout: this.#timeoutMs }
+      this.#sendTogether()
       return this.#client.query<Row>(config as QueryConfig)
     }
     const isSingle = !this.#isInTransaction && !/^begin\b(?!;)/.test(text)
@@ -100,6 +102,18 @@ export class Connection {
 
   release(isDiscarded = false): void {
     this.#client.release(isDiscarded || this.isExpired || this.#isInTransaction)
+  }
+
+  /** Writes the statements of this turn of the event loop to the socket at once, instead of one by one. */
+  #sendTogether(): void {
+    if (this.#isCorked) return
+    const { stream } = this.#client.connection
+    this.#isCorked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
   }
 
   #failed(error: unknown): unknown {

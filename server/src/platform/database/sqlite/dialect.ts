@@ -26,9 +26,12 @@ function toRowObject<Row>(columns: readonly string[], values: readonly unknown[]
 /** Together with the wait for another process's lock (5 s), a caller still gets 503 within seconds. */
 export const WRITER_LOCK_TIMEOUT_MS = 4_000
 
+/** The use of a thread between its acquisition and its release. */
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteConnection
   readonly #timeoutMs: number
+  /** Whether the commit is on its way: then the next transaction may be sent behind it. */
+  isCommitSent = false
 
   constructor(thread: SqliteConnection, timeoutMs: number) {
     this.#thread = thread
@@ -65,41 +68,45 @@ interface DialectOptions {
 
 /** With a mutex, the writer, which runs one transaction at a time; without one, the reader. */
 class ThreadDriver implements Driver {
-  readonly #connection: ThreadConnection
-  readonly #mutex: Mutex | undefined
-  readonly #lockTimeoutMs: number
+  readonly #thread: SqliteConnection
+  readonly #options: DialectOptions
 
-  constructor(thread: SqliteConnection, { mutex, noTimeout = false }: DialectOptions) {
-    this.#connection = new ThreadConnection(thread, noTimeout ? NO_TIMEOUT_MS : QUERY_TIMEOUT_MS)
-    this.#mutex = mutex
-    this.#lockTimeoutMs = noTimeout ? NO_TIMEOUT_MS : WRITER_LOCK_TIMEOUT_MS
+  constructor(thread: SqliteConnection, options: DialectOptions) {
+    this.#thread = thread
+    this.#options = options
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex?.acquire(this.#lockTimeoutMs)
-    return this.#connection
+  async acquireConnection(): Promise<ThreadConnection> {
+    const { mutex, noTimeout = false } = this.#options
+    await mutex?.acquire(noTimeout ? NO_TIMEOUT_MS : WRITER_LOCK_TIMEOUT_MS)
+    return new ThreadConnection(this.#thread, noTimeout ? NO_TIMEOUT_MS : QUERY_TIMEOUT_MS)
   }
 
-  beginTransaction(): Promise<void> {
-    return this.#connection.send({ kind: 'begin' })
+  beginTransaction(connection: DatabaseConnection): Promise<void> {
+    return (connection as ThreadConnection).send({ kind: 'begin' })
   }
 
-  commitTransaction(): Promise<void> {
-    return this.#connection.send({ kind: 'commit' })
+  /** Lets the next transaction be sent while the disk is busy with this one: the thread runs them in order. */
+  commitTransaction(connection: DatabaseConnection): Promise<void> {
+    const committed = (connection as ThreadConnection).send<void>({ kind: 'commit' })
+    ;(connection as ThreadConnection).isCommitSent = true
+    this.#options.mutex?.release()
+    return committed
   }
 
   /**
    * Not awaited: the thread processes requests in order, so the rollback runs before the next transaction. Awaiting a thread
-   * that hangs would block the caller.
+   * that hangs would block the caller. A commit that fails rolls back by itself.
    */
-  async rollbackTransaction(): Promise<void> {
-    this.#connection.send({ kind: 'rollback' }).catch(() => undefined)
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if ((connection as ThreadConnection).isCommitSent) return
+    ;(connection as ThreadConnection).send({ kind: 'rollback' }).catch(() => undefined)
   }
 
-  async releaseConnection(): Promise<void> {
-    this.#mutex?.release()
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    if (!(connection as ThreadConnection).isCommitSent) this.#options.mutex?.release()
   }
 
   async destroy(): Promise<void> {}

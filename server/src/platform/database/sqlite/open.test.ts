@@ -8,7 +8,13 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
-import { openDatabase, type SqliteDatabase, StoreUnavailable, UniqueConflict } from '../index.ts'
+import {
+  openDatabase,
+  type SqliteDatabase,
+  StoreUnavailable,
+  type Transaction,
+  UniqueConflict,
+} from '../index.ts'
 
 // Per file, not per test: some tests run concurrently.
 const cleanUps: (() => unknown)[] = []
@@ -247,6 +253,53 @@ describe('messages to the writer thread', () => {
     await expect(work).rejects.toThrow('could not be cloned')
     await db.transaction((tx) => insert(tx, 'b'))
     expect(await idsIn(db)).toEqual(['b'])
+  })
+
+  test('that cannot be copied leave no transaction open, also if its rollback was among them', async () => {
+    const folder = temporaryFolder()
+    const db = await openThings(folder)
+    const work = async (tx: Transaction) => {
+      await insert(tx, 'a')
+      sql`update things set n = ${Symbol('n')}`.execute(tx.write()).catch(() => undefined)
+      await Promise.resolve()
+      throw new Error('changed my mind')
+    }
+    const messages = await messagesOf(async () => {
+      await expect(db.transaction(work)).rejects.toThrow('changed my mind')
+      await new Promise(setImmediate)
+    })
+    expect(messages).toContain('query rollback')
+    const other = new DatabaseSync(join(folder, 'jeton.db'), { timeout: 5_000 })
+    other.exec("insert into things (id, n) values ('b', 0)")
+    other.close()
+    await db.runInWriter(procedure('after', `${INSERT} add.run('c', 0);`), null)
+    expect(await idsIn(db)).toEqual(['b', 'c'])
+  })
+
+  test('carry the next transaction with the commit of the one before', async () => {
+    const db = await openThings()
+    const work = () =>
+      Promise.all(
+        ['a', 'b'].map((id) =>
+          db.transaction(async (tx) => {
+            tx.sendWithCommit(insert(tx, id))
+          }),
+        ),
+      )
+    expect(await messagesOf(work)).toEqual(['begin query commit begin query commit'])
+    expect(await idsIn(db)).toEqual(['a', 'b'])
+  })
+
+  test('carry the next transaction also if the commit before it fails, which changes nothing for the next', async () => {
+    const db = await openThings()
+    const twice = async (id: string) =>
+      db.transaction(async (tx) => {
+        tx.sendWithCommit(Promise.all([insert(tx, id), insert(tx, 'same')]))
+      })
+    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map(twice))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    await db.transaction((tx) => insert(tx, 'd'))
+    expect(await idsIn(db)).toEqual(['a', 'd', 'same'])
   })
 })
 

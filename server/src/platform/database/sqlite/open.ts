@@ -129,6 +129,7 @@ export async function openSqlite(
             read: () => kysely,
             write: () => kysely,
             lock: (query: unknown) => query,
+            lockShared: (query: unknown) => query,
             claim: (query: unknown) => query,
             now,
             sendWithCommit: (answers: Promise<unknown>) => statements.sendWithCommit(answers),

@@ -112,6 +112,8 @@ export class SqliteConnection {
     } catch (error) {
       // A value cannot be copied. All requests fail, because a commit must not be sent without a statement before it.
       for (const pending of batch) this.#drop(pending).reject(error)
+      // A rollback may have been among them, and an open transaction would lock out every other writer.
+      this.send({ kind: 'rollback' }).catch(() => undefined)
     }
   }
 

@@ -118,8 +118,6 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
 
   async function runProcedure(module: string, input: unknown): Promise<unknown> {
     const run = procedures.get(module) ?? (await load(module))
-    // A rollback that was never sent must not fail every later procedure.
-    rollback()
     beginImmediate(database)
     try {
       // Read inside the transaction, so that nobody else can write before its end.
@@ -154,10 +152,16 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
     beginImmediate(database)
   }
 
+  /** Rolls back if it fails: the next transaction may follow at once. */
   function commit(): void {
-    throwIfLost()
-    database.exec('commit')
-    isInTransaction = false
+    try {
+      throwIfLost()
+      database.exec('commit')
+      isInTransaction = false
+    } catch (error) {
+      rollback()
+      throw error
+    }
   }
 
   /** SQLite ends some transactions itself (for example if the disk is full). Then there is nothing to roll back. */
