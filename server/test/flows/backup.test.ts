@@ -81,7 +81,7 @@ eachEngine((engine) => {
     await service.stop()
     const before = await everythingIn(await store.open())
     await backup(store)
-    for (const target of [await engine.freshStore(), await engine.otherStore()]) {
+    for (const target of [await engine.emptyStore(), await engine.otherEmptyStore()]) {
       const { code, out, err } = await restore(target)
       expect([code, err.includes('All tokens have stopped working')]).toEqual([0, true])
       expect(out).toMatch(/^[\d,]+ rows restored into /)
@@ -117,7 +117,7 @@ eachEngine((engine) => {
     load.close()
     expect(load.ledger.violations).toEqual([])
 
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     expect((await restore(target)).code).toBe(0)
     const db = await target.open()
     const books = await readBooks(db, stage.plenty)
@@ -148,7 +148,7 @@ eachEngine((engine) => {
     const lost = await one(await store.open(), epochs())
     await service.stop()
 
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     const { err } = await restore(target)
     expect(err).toContain('Keys that were blocked, deleted, regenerated or narrowed since then are not')
     const found = await one(await target.open(), epochs())
@@ -168,7 +168,7 @@ eachEngine((engine) => {
     const { shop, card, reward, redeemed } = await fill(service)
     await backup(store)
     await service.stop()
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     await restore(target)
     const again = await serve(target)
     const path = `/v1/loyalties/${shop.campaign.id}/members/${card.code}/redemption`
@@ -283,7 +283,7 @@ eachEngine((engine) => {
       'not even compressed': [Buffer.from('hello'), /damaged, or no backup/],
       empty: [Buffer.alloc(0), /cut off|empty|damaged/],
     }
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     for (const [name, [bytes, says]] of Object.entries(cases)) {
       writeFileSync(file, bytes)
       const { code, out, err } = await restore(target)
@@ -328,9 +328,9 @@ eachEngine((engine) => {
     const { shop } = await fill(service)
     await backup(store, { JETON_ENCRYPTION_KEY: KEY })
     await service.stop()
-    const right = await restore(await engine.freshStore(), [], { JETON_ENCRYPTION_KEY: KEY })
+    const right = await restore(await engine.emptyStore(), [], { JETON_ENCRYPTION_KEY: KEY })
     expect(right.err).not.toContain('encryption key')
-    const target = await engine.otherStore()
+    const target = await engine.otherEmptyStore()
     const wrong = await restore(target, [], { JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64') })
     expect(wrong.code).toBe(0)
     expect(wrong.err).toMatch(/require the encryption key [0-9a-f]{8}; the present one is [0-9a-f]{8}\./)
@@ -344,7 +344,7 @@ eachEngine((engine) => {
   })
 
   test('a store that is not there, or not ours, is not backed up', async () => {
-    const { code, err } = await command(await engine.freshStore(), ['backup', file])
+    const { code, err } = await command(await engine.emptyStore(), ['backup', file])
     expect([code, err]).toEqual([78, expect.stringMatching(/There is no store|holds no store of Jeton/)])
     expect(existsSync(file)).toBe(false)
   })

@@ -19,7 +19,7 @@ eachEngine((engine) => {
   })
 
   test('tokens from before go on living and counting, until they are revoked', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     cleanUps.push(store.drop)
     const db = await store.open()
     const before = MIGRATIONS.slice(

@@ -200,7 +200,8 @@ eachEngine((engine) => {
   })
 
   test('a start migrates once, makes the first operator once, says so once, and listens on the same ports in every worker', async () => {
-    const running = await start({ JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
+    const { env } = await engine.emptyStore()
+    const running = await start({ ...env, JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
     await running.printed(engine.name === 'SQLite' ? /Ctrl-C/ : /JETON_PUBLIC_URL/)
     expect(running.stdout().match(/ready/g)).toHaveLength(1)
     if (engine.name === 'PostgreSQL') {

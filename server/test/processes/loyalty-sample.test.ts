@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleKeyIn } from '../../binary.ts'
-import { jetonProcess, newFolder, spawnJeton } from '../../command-line.ts'
+import { sampleKeyIn } from '../binary.ts'
+import { jetonProcess, newFolder, spawnJeton } from '../command-line.ts'
 
 let folder: string
 let config: string
