@@ -1,8 +1,8 @@
-import { LONG, SEED } from './form.ts'
+import { LONG, SEED } from './run-settings.ts'
 
 type Rows = readonly Record<string, unknown>[]
 
-/** Column by column: what it is called, and what stands in it. */
+/** Header and cell text of each column. */
 type Columns = readonly (readonly [string, (row: Record<string, unknown>) => unknown])[]
 
 const FAULTS: Columns = [
@@ -24,7 +24,7 @@ const FUZZ: Columns = [
   ['answered', ({ answers }) => answers],
   ['slowest', ({ slowestMs }) => `${slowestMs} ms`],
   ['memory', ({ memory }) => memory],
-  ['let in', ({ found }) => found],
+  ['granted', ({ found }) => found],
 ]
 
 function lines(rows: Rows, columns: Columns): string[] {

@@ -9,12 +9,12 @@ import { LEFT_OUT } from '../../src/app/back-up.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import { jeton } from '../command-line.ts'
+import { readTotals, wrongCards } from '../concurrent-redemptions.ts'
 import { eachEngine, type TestStore } from '../engines.ts'
+import { createDemoProject, LARGE_STOCK } from '../faults/demo-project.ts'
 import { Load } from '../faults/load.ts'
 import { Random } from '../faults/random.ts'
-import { PLENTY, setStage } from '../faults/stage.ts'
 import { openShop } from '../loyalty.ts'
-import { readBooks, wrongCards } from '../redemption-rush.ts'
 import { type Pair, startService, type TestService } from '../service.ts'
 import { everythingIn } from '../timed-service.ts'
 
@@ -106,8 +106,8 @@ eachEngine((engine) => {
   test('a backup under load is of one moment: points, stock, redemptions and events agree', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
-    const stage = await setStage(service.url)
-    const load = new Load({ urls: () => [service.url], stage, random: new Random(1) })
+    const demo = await createDemoProject(service.url)
+    const load = new Load({ urls: () => [service.url], demo, random: new Random(1) })
     load.start()
     await expect.poll(() => load.ledger.acknowledged().redemptions).toBeGreaterThan(20)
     await backup(store)
@@ -120,9 +120,9 @@ eachEngine((engine) => {
     const target = await engine.emptyStore()
     expect((await restore(target)).code).toBe(0)
     const db = await target.open()
-    const books = await readBooks(db, stage.plenty)
-    const taken = PLENTY - books.stockLeft!
-    expect(books).toMatchObject({ redemptions: taken, events: taken, redeemed: taken })
+    const totals = await readTotals(db, demo.largeStockReward)
+    const taken = LARGE_STOCK - totals.stockLeft!
+    expect(totals).toMatchObject({ redemptions: taken, events: taken, redeemed: taken })
     expect(await wrongCards(db)).toEqual([])
     const { n } = await one(
       db,
@@ -183,7 +183,7 @@ eachEngine((engine) => {
       body: JSON.stringify({ reward: { id: reward.id } }),
     })
     expect(await answer.text()).toBe(redeemed.text)
-    expect((await readBooks(await target.open(), reward.id)).redemptions).toBe(1)
+    expect((await readTotals(await target.open(), reward.id)).redemptions).toBe(1)
   })
 
   test('a store that holds something is not touched without --replace, nor with it unless someone means it', async () => {

@@ -2,10 +2,10 @@ import { METHODS } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPE_VALUES, SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { eachEngine } from '../engines.ts'
+import { type MultiProcess, startProcesses } from '../multi-process.ts'
 import { sendRaw } from '../raw-http.ts'
 import { type Answer, type Client, type Pair, send } from '../service.ts'
 import { startTimedService, type TimedService } from '../timed-service.ts'
-import { createWorld, type World } from '../world.ts'
 
 type Sent = Record<string, string>
 type Key = Awaited<ReturnType<Client['key']>>
@@ -418,7 +418,7 @@ eachEngine((engine) => {
     expect(other.service.tokenCache.misses).toBe(misses)
     // A token that lacks the scope will never have it: the store is not asked about it.
     expect(await statusOf(other.url, '/v1/orders', bearer(known))).toBe(403)
-    // Its key may have been widened meanwhile, and nobody can tell.
+    // Its key may have been widened meanwhile, and nobody can send.
     expect(await statusOf(other.url, '/v1/campaigns', pairOf(key))).toBe(503)
     const { status, headers, body } = await ask(other.url, '/v1/orders', bearer(unknown))
     expect([status, headers.get('retry-after'), body.key]).toEqual([503, '5', 'temporarily_unavailable'])
@@ -431,15 +431,15 @@ eachEngine((engine) => {
 
 eachEngine((engine) => {
   describe('a key that changes takes its live tokens along, in every process', () => {
-    let world: World
+    let multiProcess: MultiProcess
     let project: { id: string }
-    let [here, there]: World['processes'] = []
+    let [here, there]: MultiProcess['processes'] = []
     beforeAll(async () => {
-      world = await createWorld(engine, 2)
-      ;[here, there] = world.processes
+      multiProcess = await startProcesses(engine, 2)
+      ;[here, there] = multiProcess.processes
       project = await here!.project('Spread')
     })
-    afterAll(() => world.close())
+    afterAll(() => multiProcess.close())
 
     let made = 0
     const newKey = (fields: Record<string, unknown>) =>
@@ -453,7 +453,7 @@ eachEngine((engine) => {
       for (const one of credentials) expect(await everywhere('/v1/vouchers', one)).toEqual([200, 200])
       expect((await here!.manage('PATCH', key.path, change)).status).toBe(200)
       for (const one of credentials) expect(await statusOf(here!.url, '/v1/vouchers', one)).toBe(expected)
-      await world.advance(2_000)
+      await multiProcess.advance(2_000)
       // The time stands still from here on: what is waited for is the store's answer, already under way.
       for (const one of credentials)
         await expect.poll(() => statusOf(there!.url, '/v1/vouchers', one)).toBe(expected)
@@ -488,7 +488,7 @@ eachEngine((engine) => {
       const credentials = [bearer(await tokenOf(here!, key, 'vouchers')), pairOf(key)]
       for (const one of credentials) expect(await everywhere('/v1/vouchers', one)).toEqual([200, 200])
       await here!.manage('PATCH', key.path, { permissions: ['orders'] })
-      await there!.look()
+      await there!.pollChanges()
       await here!.manage('PATCH', key.path, { permissions: ['vouchers'] })
       await here!.manage('POST', `${key.path}/block`)
       // A wake-up of PostgreSQL may have told of the widening alone: then the blocking is known within 2 s.

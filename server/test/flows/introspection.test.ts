@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { crowd, postAll, tokensOf } from '../crowd.ts'
+import { issueConcurrently, postAll, tokensOf } from '../concurrent-requests.ts'
 import { eachEngine } from '../engines.ts'
 import { madeUpToken } from '../made-up-token.ts'
+import { type MultiProcess, type ServiceProcess, startProcesses } from '../multi-process.ts'
 import { type Answer, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
-import { createWorld, type World, type WorldProcess } from '../world.ts'
 
 const INACTIVE = '{"active":false}'
 const FIELDS = ['access_token', 'active', 'client_id', 'expires_at', 'expires_in', 'scope', 'token_type']
@@ -14,22 +14,22 @@ const basic = ({ appId, appToken }: Pair) => ({
   authorization: `Basic ${Buffer.from(`${appId}:${appToken}`).toString('base64')}`,
 })
 
-/** Everything of an answer that a stranger could tell two cases apart by. */
+/** Everything of an answer that a stranger could send two cases apart by. */
 function seen({ status, headers, text }: Answer) {
   const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers)
   return { status, text: text.replace(/v-[0-9a-f]{18}/, 'v-…'), headers: rest }
 }
 
 eachEngine((engine) => {
-  let world: World
-  let service: WorldProcess
+  let multiProcess: MultiProcess
+  let service: ServiceProcess
   let names = 0
 
   beforeAll(async () => {
-    world = await createWorld(engine, 1, { JETON_TRUSTED_PROXIES: '127.0.0.1' })
-    service = world.processes[0]!
+    multiProcess = await startProcesses(engine, 1, { JETON_TRUSTED_PROXIES: '127.0.0.1' })
+    service = multiProcess.processes[0]!
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   async function club(fields?: Record<string, unknown>) {
     const project = await service.project(`Club ${names++}`)
@@ -78,17 +78,17 @@ eachEngine((engine) => {
 
     test('has what is left rounded up, and is inactive at expires_at to the millisecond', async () => {
       const { key, asker } = await club()
-      await world.advance(1_000 - (world.now() % 1_000) + 250)
+      await multiProcess.advance(1_000 - (multiProcess.now() % 1_000) + 250)
       const accessToken = await token(key)
       const left = async () => (await service.introspect(asker, accessToken)).body.expires_in
       expect(await left()).toBe(900)
-      await world.advance(749)
+      await multiProcess.advance(749)
       expect(await left()).toBe(900)
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect(await left()).toBe(899)
-      await world.advance(898_999)
+      await multiProcess.advance(898_999)
       expect(await left()).toBe(1)
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect((await service.introspect(asker, accessToken)).text).toBe(INACTIVE)
     })
 
@@ -110,7 +110,7 @@ eachEngine((engine) => {
       const deleted = await service.key(project.id)
       const foreign = await club()
       const expired = await token(key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       const tokens = {
         unknown: madeUpToken(project.id),
         'of an unknown project': madeUpToken('proj_0000000000000000'),
@@ -225,7 +225,7 @@ eachEngine((engine) => {
       const { key, project } = await club()
       const blocked = await service.key(project.id)
       const expired = await token(key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       const [revoked, dead] = [await token(key), await token(blocked)]
       await service.form('/v1/oauth/revoke', { token: revoked }, key)
       await service.manage('POST', `${blocked.path}/block`)
@@ -283,7 +283,7 @@ eachEngine((engine) => {
     const { tokenCache } = small.service
     const project = await small.project('Flooded')
     const key = await small.key(project.id)
-    const known = tokensOf(await crowd([small], 300, key))
+    const known = tokensOf(await issueConcurrently([small], 300, key))
     const askAll = (tokens: readonly string[]) =>
       postAll(
         tokens.map((one) => ({ url: `${small.url}/v1/oauth/introspect`, pair: key, fields: { token: one } })),
@@ -299,7 +299,7 @@ eachEngine((engine) => {
     // Real ones do push each other out, and are still answered rightly.
     for (const name of ['Second', 'Third']) {
       const other = await small.key((await small.project(name)).id)
-      expect(tokensOf(await crowd([small], 1_000, other))).toHaveLength(1_000)
+      expect(tokensOf(await issueConcurrently([small], 1_000, other))).toHaveLength(1_000)
     }
     expect(tokenCache.size).toBe(1_000)
     expect((await askAll(known)).every(({ body }) => body.active)).toBe(true)

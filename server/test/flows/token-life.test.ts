@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findApiKey, judgeSecret } from '../../src/features/api-keys/index.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import { digestOf } from '../../src/platform/secrets.ts'
-import { crowd, statuses, tokensOf } from '../crowd.ts'
+import { issueConcurrently, statuses, tokensOf } from '../concurrent-requests.ts'
 import { eachEngine } from '../engines.ts'
+import { type MultiProcess, type ServiceProcess, startProcesses } from '../multi-process.ts'
 import type { Pair } from '../service.ts'
 import { connectSql } from '../sql.ts'
-import { createWorld, type World, type WorldProcess } from '../world.ts'
 
 interface Tables {
   tokens: { project_id: string }
@@ -16,18 +16,18 @@ interface Tables {
 const INACTIVE = '{"active":false}'
 
 eachEngine((engine) => {
-  let world: World
+  let multiProcess: MultiProcess
   let db: Database
-  let a: WorldProcess
-  let b: WorldProcess
+  let a: ServiceProcess
+  let b: ServiceProcess
   let names = 0
 
   beforeAll(async () => {
-    world = await createWorld(engine, 2)
-    db = await world.store.open()
-    ;[a, b] = world.processes as [WorldProcess, WorldProcess]
+    multiProcess = await startProcesses(engine, 2)
+    db = await multiProcess.store.open()
+    ;[a, b] = multiProcess.processes as [ServiceProcess, ServiceProcess]
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   /** A project with a key, and another key to ask with. */
   async function club(fields?: Record<string, unknown>) {
@@ -35,10 +35,10 @@ eachEngine((engine) => {
     return { project, key: await a.key(project.id, fields), asker: await a.key(project.id) }
   }
 
-  const token = async (at: WorldProcess, key: Pair, scope = 'vouchers'): Promise<string> =>
+  const token = async (at: ServiceProcess, key: Pair, scope = 'vouchers'): Promise<string> =>
     (await at.issue(key, scope)).body.access_token
 
-  const isActive = async (at: WorldProcess, asker: Pair, accessToken: string): Promise<boolean> => {
+  const isActive = async (at: ServiceProcess, asker: Pair, accessToken: string): Promise<boolean> => {
     const { status, text, body } = await at.introspect(asker, accessToken)
     expect(status).toBe(200)
     if (body.active !== true) expect(text).toBe(INACTIVE)
@@ -47,8 +47,8 @@ eachEngine((engine) => {
 
   /** What other processes have at most in normal running. */
   async function twoSeconds(): Promise<void> {
-    await world.advance(2_000)
-    await Promise.all([a.look(), b.look()])
+    await multiProcess.advance(2_000)
+    await Promise.all([a.pollChanges(), b.pollChanges()])
   }
 
   const everywhere = async (asker: Pair, accessToken: string) => [
@@ -116,12 +116,12 @@ eachEngine((engine) => {
 
     test('when 900 s have passed, to the millisecond, in every process', async () => {
       const { key, asker } = await club()
-      await world.advance(700)
+      await multiProcess.advance(700)
       const { body } = await a.issue(key)
-      expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
-      await world.advance(body.expires_at * 1000 - 1 - world.now())
+      expect(body.expires_at).toBe(Math.floor(multiProcess.now() / 1000) + 900)
+      await multiProcess.advance(body.expires_at * 1000 - 1 - multiProcess.now())
       expect(await everywhere(asker, body.access_token)).toEqual([true, true])
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect(await everywhere(asker, body.access_token)).toEqual([false, false])
     })
   })
@@ -159,7 +159,7 @@ eachEngine((engine) => {
       const { key } = await club()
       const { key: foreignKey } = await club()
       const expired = await token(a, key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       const twice = await token(a, key)
       const nothing = [expired, twice, await token(a, foreignKey), 'jtn_malformed', `${twice}x`]
       expect((await b.form('/v1/oauth/revoke', { token: twice }, key)).status).toBe(200)
@@ -210,9 +210,9 @@ eachEngine((engine) => {
     test('with a grace keeps the one previous secret for that long, to the millisecond', async () => {
       const { key } = await club()
       await a.manage('POST', `${key.path}/regenerate`, { grace_seconds: 60 })
-      await world.advance(59_999)
+      await multiProcess.advance(59_999)
       expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([200, 200])
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([401, 401])
     })
 
@@ -268,7 +268,7 @@ eachEngine((engine) => {
       expect((await from('10.0.0.1')).body.active).toBe(true)
 
       await a.manage('PATCH', key.path, { ip_whitelist: ['10.0.0.0/8'] })
-      await b.look()
+      await b.pollChanges()
       expect((await b.issue(key)).body.key).toBe('ip_not_allowed')
       await a.manage('PATCH', key.path, { ip_whitelist: [] })
       const self = { authorization: `Bearer ${accessToken}` }
@@ -311,7 +311,7 @@ eachEngine((engine) => {
     const dead: string[] = []
     const isShown = () => outcomes.refused > 0 && outcomes.dead > 0
     for (let round = 0; round < 20 || (!isShown() && round < 200); round++) {
-      const asking = crowd([a, b], 12, key)
+      const asking = issueConcurrently([a, b], 12, key)
       for (let i = 0; i < (round % 10) * 3; i++) await turn()
       const blocking = a.manage('POST', `${key.path}/block`)
       const [answers, blocked] = await Promise.all([asking, blocking])
@@ -326,7 +326,7 @@ eachEngine((engine) => {
       expect([(await a.issue(key)).status, (await b.issue(key)).status]).toEqual([401, 401])
       dead.push(...raced.slice(0, 2))
       expect((await b.manage('POST', `${key.path}/unblock`)).status).toBe(200)
-      await a.look()
+      await a.pollChanges()
     }
     // Both ways of the race were taken, or this test would show nothing.
     expect(outcomes).toEqual({
@@ -353,21 +353,22 @@ eachEngine((engine) => {
     async function storedInTheEnd(expected: number): Promise<number> {
       const isDone = async () => (await stored(projectIds)) === expected
       for (let visits = 0; visits < 100 && !(await isDone()); visits++) {
-        await world.advance(10_000)
+        await multiProcess.advance(10_000)
         await vi.waitUntil(isDone, { timeout: 500, interval: 20 }).catch(() => undefined)
       }
       return stored(projectIds)
     }
     for (let i = 0; i < 2; i++) {
-      for (const { key } of clubs) expect(statuses(await crowd([a, b], 700, key))).toEqual({ 200: 700 })
+      for (const { key } of clubs)
+        expect(statuses(await issueConcurrently([a, b], 700, key))).toEqual({ 200: 700 })
       expect(await stored(projectIds)).toBe(1_400)
-      await world.advance(600_000)
+      await multiProcess.advance(600_000)
       const { key, asker } = clubs[0]!
       const live = await token(a, key)
-      await world.advance(400_000)
+      await multiProcess.advance(400_000)
       expect(await storedInTheEnd(1)).toBe(1)
       expect(await everywhere(asker, live)).toEqual([true, true])
-      await world.advance(600_000)
+      await multiProcess.advance(600_000)
       expect(await storedInTheEnd(0)).toBe(0)
     }
   })
@@ -375,16 +376,16 @@ eachEngine((engine) => {
   // PostgreSQL has one clock for all.
   if (engine.name === 'SQLite')
     test('a token that is revoked where it has expired already is dead where the clock is behind', async () => {
-      const apart = await createWorld(engine, 1)
+      const apart = await startProcesses(engine, 1)
       try {
-        const [behind] = apart.processes as [WorldProcess]
+        const [behind] = apart.processes as [ServiceProcess]
         const key = await behind.key((await behind.project('Club apart')).id)
         const accessToken = await token(behind, key)
         const ahead = await apart.start({ clockAheadMs: 3_600_000 })
         expect(await isActive(ahead, key, accessToken)).toBe(false)
         expect(await isActive(behind, key, accessToken)).toBe(true)
         expect((await ahead.form('/v1/oauth/token/revoke', { token: accessToken }, key)).status).toBe(404)
-        await behind.look()
+        await behind.pollChanges()
         expect(await isActive(behind, key, accessToken)).toBe(false)
       } finally {
         await apart.close()
@@ -395,7 +396,7 @@ eachEngine((engine) => {
 
   describe('where several machines share the store', () => {
     async function lateCommit(statement: string, parameters: string[]) {
-      const sql = connectSql(world.store.env.JETON_DATABASE_URL!)
+      const sql = connectSql(multiProcess.store.env.JETON_DATABASE_URL!)
       await sql.run('begin')
       const { rowCount } = await sql.run(statement, parameters)
       expect(rowCount).toBe(1)
@@ -410,8 +411,8 @@ eachEngine((engine) => {
       for (let seconds = 0; seconds <= 60; seconds++) {
         const [inA, inB] = await everywhere(asker, accessToken)
         if (!inA && !inB) return seconds
-        await world.advance(1_000)
-        await Promise.all([a.look(), b.look()])
+        await multiProcess.advance(1_000)
+        await Promise.all([a.pollChanges(), b.pollChanges()])
       }
       return Number.POSITIVE_INFINITY
     }
@@ -423,7 +424,7 @@ eachEngine((engine) => {
         `update api_keys set state = 'blocked', epoch = epoch + 1, version = version + 1, changed_at = jeton_now() - 600000 where id = $1`,
         [key.id],
       )
-      await world.advance(5_000)
+      await multiProcess.advance(5_000)
       expect(await everywhere(asker, accessToken)).toEqual([true, true])
       await commit()
       expect(await secondsUntilDead(asker, accessToken)).toBeLessThanOrEqual(30)
@@ -437,7 +438,7 @@ eachEngine((engine) => {
         `update api_keys set state = 'blocked', epoch = epoch + 1, version = version + 1, changed_at = jeton_now() where id = $1`,
         [key.id],
       )
-      await world.advance(25_000)
+      await multiProcess.advance(25_000)
       expect(await everywhere(asker, accessToken)).toEqual([true, true])
       await commit()
       expect(await secondsUntilDead(asker, accessToken)).toBeLessThanOrEqual(2)
@@ -458,25 +459,25 @@ eachEngine((engine) => {
     test("no token comes back from expiry when the database's clock jumps back, and new ones live 900 s", async () => {
       const { key, asker } = await club({ token_limit: 1 })
       const expired = await token(a, key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       expect(await everywhere(asker, expired)).toEqual([false, false])
-      await world.setStoreTime(world.now() - 800_000)
-      await Promise.all([a.look(), b.look()])
+      await multiProcess.setStoreTime(multiProcess.now() - 800_000)
+      await Promise.all([a.pollChanges(), b.pollChanges()])
       expect(await everywhere(asker, expired)).toEqual([false, false])
       const { body } = await b.issue(key)
-      expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
+      expect(body.expires_at).toBe(Math.floor(multiProcess.now() / 1000) + 900)
       expect((await a.issue(key)).status).toBe(429)
-      await world.setStoreTime(world.now())
+      await multiProcess.setStoreTime(multiProcess.now())
     })
 
     test('a process on a machine whose clock is wrong issues and judges like all others', async () => {
       const { key, asker } = await club({ token_limit: 2 })
       const before = await token(a, key)
       for (const clockAheadMs of [3_600_000, -3_600_000]) {
-        const wrong = await world.start({ clockAheadMs })
+        const wrong = await multiProcess.start({ clockAheadMs })
         expect(await isActive(wrong, asker, before)).toBe(true)
         const { body } = await wrong.issue(asker)
-        expect(body.expires_at).toBe(Math.floor(world.now() / 1000) + 900)
+        expect(body.expires_at).toBe(Math.floor(multiProcess.now() / 1000) + 900)
         await twoSeconds()
         expect(await everywhere(asker, before)).toEqual([true, true])
       }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { methodAndUrlIn, parseRequest } from '../../src/platform/http/fast-path/parse-request.ts'
-import { LONG, SEED } from '../faults/form.ts'
+import { LONG, SEED } from '../faults/run-settings.ts'
 
 const CASES = LONG ? 200_000 : 10_000
 

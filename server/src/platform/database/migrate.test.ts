@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
-import { fail, idsIn, insert, THINGS } from '../../../test/things.ts'
+import { fail, idsIn, insert, THINGS } from '../../../test/fixtures.ts'
 import { type Database, type Migration, migrate, planMigrations } from './index.ts'
 
 const table = (name: string, more: Partial<Migration> = {}): Migration => ({

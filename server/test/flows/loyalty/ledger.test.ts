@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wrongCards } from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
 import fc from '../../properties.ts'
-import { wrongCards } from '../../redemption-rush.ts'
 import { startService, type TestService } from '../../service.ts'
 import { TestClock } from '../../test-clock.ts'
 

@@ -1,29 +1,38 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../../src/platform/database/index.ts'
+import {
+  outcomes,
+  postConcurrently,
+  type RedemptionRequest,
+  readTotals,
+  wrongCards,
+} from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
-import { outcomes, type Rush, readBooks, rush, wrongCards } from '../../redemption-rush.ts'
-import { createWorld, type World } from '../../world.ts'
+import { type MultiProcess, startProcesses } from '../../multi-process.ts'
 
 eachEngine((engine) => {
-  let world: World
+  let multiProcess: MultiProcess
   let db: Database
   let shop: Shop
 
   beforeAll(async () => {
-    world = await createWorld(engine, engine.name === 'PostgreSQL' ? 2 : 1)
-    db = await world.store.open()
+    multiProcess = await startProcesses(engine, engine.name === 'PostgreSQL' ? 2 : 1)
+    db = await multiProcess.store.open()
   })
   beforeEach(async () => {
-    shop = await openShop(world.processes[0]!)
+    shop = await openShop(multiProcess.processes[0]!)
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   /** In turn at each of the processes. */
-  const spread = (requests: readonly Omit<Rush, 'url'>[]) =>
-    rush(
+  const spread = (requests: readonly Omit<RedemptionRequest, 'url'>[]) =>
+    postConcurrently(
       shop.pair,
-      requests.map((one, i) => ({ ...one, url: world.processes[i % world.processes.length]!.url })),
+      requests.map((one, i) => ({
+        ...one,
+        url: multiProcess.processes[i % multiProcess.processes.length]!.url,
+      })),
     )
   const pathOf = (code: string, end = 'redemption') => `/loyalties/${shop.campaign.id}/members/${code}/${end}`
 
@@ -35,7 +44,7 @@ eachEngine((engine) => {
       body: { reward: { id: reward.id } },
     }))
     expect(outcomes(await spread(requests))).toEqual({ 200: 100, reward_out_of_stock: 400 })
-    expect(await readBooks(db, reward.id)).toEqual({
+    expect(await readTotals(db, reward.id)).toEqual({
       redemptions: 100,
       events: 100,
       takenByRedemptions: 100 * 100,
@@ -54,7 +63,7 @@ eachEngine((engine) => {
     }))
     expect(outcomes(await spread(requests))).toEqual({ 200: 7, loyalty_card_points_exceeded: 33 })
     expect(await shop.balanceOf(code)).toBe(50)
-    expect(await readBooks(db, reward.id)).toMatchObject({ redemptions: 7, events: 7, wrongCards: [] })
+    expect(await readTotals(db, reward.id)).toMatchObject({ redemptions: 7, events: 7, wrongCards: [] })
   })
 
   test('rewards that add points to each other’s programs, with additions and removals in between, never deadlock and always add up', async () => {
@@ -108,7 +117,7 @@ eachEngine((engine) => {
       const answers = await repeated(pathOf(code), { reward: { id: reward.id } }, 'order 4711', 50)
       expect(outcomes(answers)).toEqual({ 200: 50 })
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-      expect(await readBooks(db, reward.id)).toMatchObject({
+      expect(await readTotals(db, reward.id)).toMatchObject({
         redemptions: 1,
         events: 1,
         takenByRedemptions: 100,

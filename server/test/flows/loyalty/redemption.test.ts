@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_SCHEMAS } from '../../../src/features/events/index.ts'
+import { readTotals } from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
-import { readBooks } from '../../redemption-rush.ts'
 import { everythingIn, startTimedService, type TimedService } from '../../timed-service.ts'
 
 const validate = new Ajv({ strict: false }).compile(
@@ -137,7 +137,7 @@ eachEngine((engine) => {
       const refused = await shop.redeem(card.code, id)
       expect([refused.status, refused.body.key]).toEqual([400, 'voucher_codes_exhausted'])
       expect(await shop.balanceOf(card.code)).toBe(70)
-      expect(await readBooks(service.service.db, id)).toMatchObject({
+      expect(await readTotals(service.service.db, id)).toMatchObject({
         redemptions: 3,
         events: 3,
         redeemed: 3,
@@ -153,7 +153,7 @@ eachEngine((engine) => {
       const second = (await shop.redeem(card.code, id)).body.reward.voucher
       expect([first.code, first.loyalty_card.balance]).toEqual([second.code, 45])
       expect(second.loyalty_card.balance).toBe(85)
-      expect((await readBooks(service.service.db, id)).wrongCards).toEqual([])
+      expect((await readTotals(service.service.db, id)).wrongCards).toEqual([])
     })
 
     test('of its own program pays and earns on one card', async () => {

@@ -8,7 +8,7 @@ export const SEED = Number(process.env.TEST_SEED)
 /** Requests that the fuzzer sends to each engine. */
 export const FUZZ_REQUESTS = Number(process.env.FAULTS_REQUESTS ?? (LONG ? 60_000 : 2_500))
 
-/** Rounds of a fault: a fixed number in the short form, in the long form as many as fit into its minutes. */
+/** Rounds of a fault: a fixed number in the short form, and as many as fit into the minutes of the long form. */
 export function* rounds(short: number): Generator<number> {
   const end = Date.now() + MINUTES * 60_000
   for (let round = 0; LONG ? Date.now() < end || round < short : round < short; round++) yield round
