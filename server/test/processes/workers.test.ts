@@ -73,7 +73,7 @@ eachEngine((engine) => {
       await serveBinary({ home: newHome(), env: { ...SETTINGS, ...(await engine.settings()), ...env } }),
     )
 
-  describe('two workers on one port', () => {
+  describe('two HTTP processes on one port', () => {
     const home = makeHome()
     let running: Running & { url: string }
     let connections: Map<number, KeepAliveClient[]>
@@ -91,7 +91,7 @@ eachEngine((engine) => {
       home.remove()
     })
 
-    test('give exactly 1,000 tokens to 1,500 requests that race at both', async () => {
+    test('two HTTP processes issue exactly 1,000 tokens for 1,500 concurrent requests', async () => {
       const project = await client.project('Crowded')
       const key = await client.key(project.id)
       const asking = [...connections.values()].flatMap((own) => own.slice(0, 8))
@@ -107,7 +107,7 @@ eachEngine((engine) => {
       expect(body.active_tokens).toBe(1_000)
     })
 
-    test('know a token that the other has issued, and learn of a block wherever it was made', async () => {
+    test('an HTTP process knows the tokens and blocks of the other', async () => {
       const project = await client.project('Blocked')
       const [key, asker] = [await client.key(project.id), await client.key(project.id)]
       const [first, second] = everyWorker(connections) as [KeepAliveClient, KeepAliveClient]
@@ -129,7 +129,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('are counted together, whichever is asked', async () => {
+    test('every HTTP process returns the metrics of all', async () => {
       const count = async (connection: KeepAliveClient) => {
         const { text } = await connection.request({ path: '/metrics' })
         return [value(text, 'jeton_workers'), text.match(/^# TYPE jeton_workers gauge$/gm)?.length]
@@ -137,7 +137,7 @@ eachEngine((engine) => {
       for (const connection of everyWorker(connections)) expect(await count(connection)).toEqual([WORKERS, 1])
     })
 
-    test('send each event once, whichever of them wrote it', async () => {
+    test('two HTTP processes send each event once, whichever of them wrote it', async () => {
       const receiver = await startReceiver()
       cleanUps.push(() => receiver.close())
       const project = await client.project('Told once')
@@ -167,7 +167,7 @@ eachEngine((engine) => {
       expect(sent.sort()).toEqual(events.sort())
     })
 
-    test('one that is killed is replaced, and nothing that the other answers fails', async () => {
+    test('a killed HTTP process is replaced, and no request to the other fails', async () => {
       const key = await client.key((await client.project('Killed')).id)
       const token = (await client.issue(key)).body.access_token
       const [killed, spared] = [...connections.keys()] as [number, number]
@@ -205,7 +205,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a start migrates once, makes the first operator once, says so once, and listens on the same ports in every worker', async () => {
+  test('a start with several HTTP processes migrates once, creates one operator, reports once, and listens on the same ports in each', async () => {
     const { env } = await engine.emptyStore()
     const running = await start({ ...env, JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
     await running.printed(engine.name === 'SQLite' ? /Ctrl-C/ : /JETON_PUBLIC_URL/)
@@ -230,7 +230,7 @@ eachEngine((engine) => {
     expect(body.total).toBe(1)
   })
 
-  test('SIGTERM waits for a request that has begun to arrive, whichever worker has it; a second one does not', async () => {
+  test('SIGTERM waits for a request that has begun to arrive in any HTTP process, and a second SIGTERM does not', async () => {
     const running = await start()
     const connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 })
     const workers = workersOf(running)
@@ -249,7 +249,7 @@ eachEngine((engine) => {
     for (const { socket } of open) socket.destroy()
   })
 
-  test('workers whose primary was killed end by themselves, and the port is free', async () => {
+  test('HTTP processes end when their primary is killed, and free the port', async () => {
     const running = await start()
     const workers = workersOf(running)
     expect(workers.map(isAlive)).toEqual([true, true])
@@ -277,7 +277,7 @@ function linkedPair(): [WorkerLink, WorkerLink] {
   return [link(0), link(1)]
 }
 
-test('workers on SQLite tell each other of a change at once: no second has to pass', async () => {
+test('HTTP processes on SQLite notify each other of a change without delay', async () => {
   const { folder, remove } = makeHome()
   const env = { JETON_DATA_DIR: folder }
   const services = []
@@ -296,7 +296,7 @@ test('workers on SQLite tell each other of a change at once: no second has to pa
   remove()
 })
 
-test('the secret of a first start is made once, and is the one that every worker knows', async () => {
+test('the secret of a first start is created once, and every HTTP process accepts it', async () => {
   const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: '2' } }))
   await running.printed(/Ctrl-C/)
   expect(running.stdout().match(/its secret/g)).toHaveLength(1)
