@@ -74,7 +74,7 @@ eachEngine((engine) => {
     return { shop, reward, card, redeem, redeemed }
   }
 
-  test('what is restored is what was there, row by row, on either engine', async () => {
+  test('a restore on either engine has the same rows as the backup', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -103,7 +103,7 @@ eachEngine((engine) => {
     }
   })
 
-  test('a backup under load is of one moment: points, stock, redemptions and events agree', async () => {
+  test('a backup under load is one snapshot, in which points, stock, redemptions and events agree', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const demo = await createDemoProject(service.url)
@@ -132,7 +132,7 @@ eachEngine((engine) => {
     expect(Number(n)).toBe(0)
   })
 
-  test('no token comes back: not one of a key that was blocked since, nor one issued after the backup', async () => {
+  test('a restore reactivates no token, neither of a key that was blocked since nor one issued after the backup', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const project = await service.project('Club')
@@ -162,7 +162,7 @@ eachEngine((engine) => {
     expect((await again.introspect(other, issued[0]!.body.access_token)).body.active).toBe(true)
   })
 
-  test('a retry after the restore gets the first answer, and takes no points again', async () => {
+  test('a retry after a restore gets the first response and takes no points again', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const { shop, card, reward, redeemed } = await fill(service)
@@ -186,7 +186,7 @@ eachEngine((engine) => {
     expect((await readTotals(await target.open(), reward.id)).redemptions).toBe(1)
   })
 
-  test('a store that holds something is not touched without --replace, nor with it unless someone means it', async () => {
+  test('a restore changes a store with data only with --replace and its confirmation', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -208,7 +208,7 @@ eachEngine((engine) => {
     expect(await names()).toContainEqual({ id: later.id })
   })
 
-  test('--replace makes the store what it was, and asks for the word first', async () => {
+  test('restore --replace asks for confirmation and replaces the content of the store', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -225,7 +225,7 @@ eachEngine((engine) => {
     expect((await again.manage('GET', '/projects')).body.total).toBe(1)
   })
 
-  test('a store that a service works with is not restored under its feet', async () => {
+  test('a restore into a store in use is refused', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -235,7 +235,7 @@ eachEngine((engine) => {
     expect((await service.manage('GET', '/projects')).body.total).toBe(1)
   })
 
-  test('a file that is cut, damaged, foreign or of another version is refused in one line, and nothing is changed', async () => {
+  test('a restore refuses a truncated, damaged, foreign or newer file in one line and changes nothing', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -298,7 +298,7 @@ eachEngine((engine) => {
     expect((await restore(target)).err).toContain('There is no file')
   })
 
-  test('it is for its owner only, never over another file, and leaves nothing where it fails', async () => {
+  test('a backup is readable by its owner only, overwrites no file, and leaves none if it fails', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -322,7 +322,7 @@ eachEngine((engine) => {
     expect(existsSync(`${file}.part`)).toBe(false)
   })
 
-  test('secrets of webhooks work with their key, and a restore with another one says which is needed', async () => {
+  test('restored webhook secrets work with their key, and a restore with another key names the required one', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const { shop } = await fill(service)
@@ -343,7 +343,7 @@ eachEngine((engine) => {
     expect(rotated.status).toBe(200)
   })
 
-  test('a store that is not there, or not ours, is not backed up', async () => {
+  test('a backup of a missing or foreign store is refused', async () => {
     const { code, err } = await command(await engine.emptyStore(), ['backup', file])
     expect([code, err]).toEqual([78, expect.stringMatching(/There is no store|holds no store of Jeton/)])
     expect(existsSync(file)).toBe(false)

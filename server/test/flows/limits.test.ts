@@ -58,7 +58,7 @@ eachEngine((engine) => {
   }
 
   describe('a project', () => {
-    test('gives exactly 1,000 tokens to 3,000 requests at once at four processes, and 1,000 again after 900 s', async () => {
+    test('a project issues exactly 1,000 tokens for 3,000 concurrent requests at four processes, and 1,000 again after 900 s', async () => {
       await multiProcess.advance(350)
       const project = await a!.project('Crowded')
       const key = await a!.key(project.id)
@@ -83,7 +83,7 @@ eachEngine((engine) => {
       expect(await shownActive(project.id)).toBe(1_000)
     })
 
-    test('never has 1,001 active tokens, however the clocks of processes differ and jump back and forth', async () => {
+    test('a project never has 1,001 active tokens, however the clocks of its processes differ and jump', async () => {
       const project = await a!.project('Jumping')
       const key = await a!.key(project.id)
       const [minute, hour] = [60_000, 3_600_000]
@@ -122,7 +122,7 @@ eachEngine((engine) => {
   })
 
   describe('a key with a limit of its own', () => {
-    test('has exactly that many active tokens, whoever asks, and leaves the rest to its project', async () => {
+    test('a key with a limit of its own has exactly that many active tokens, and leaves the rest to its project', async () => {
       const project = await a!.project('Careless')
       const careless = await a!.key(project.id, { token_limit: 50 })
       const other = await b!.key(project.id)
@@ -140,7 +140,7 @@ eachEngine((engine) => {
       expect(waits(again)).toEqual(new Set([retryAfter(multiProcess.now(), multiProcess.now())]))
     })
 
-    test('is told the seconds until its oldest token expires, not those of its project', async () => {
+    test('a key at its limit gets the seconds until its own oldest token expires', async () => {
       const project = await a!.project('Two ages')
       const key = await a!.key(project.id, { token_limit: 2 })
       const other = await a!.key(project.id)
@@ -155,7 +155,7 @@ eachEngine((engine) => {
       expect(answer.headers.get('retry-after')).toBe(retryAfter(oldest, multiProcess.now()))
     })
 
-    test('lowered below what is active, refuses until enough have expired; raised, works at once everywhere', async () => {
+    test('a lowered limit refuses until enough tokens expired, and a raised limit applies at once in every process', async () => {
       const project = await a!.project('Lowered')
       const key = await a!.key(project.id, { token_limit: 10 })
       const [first, later] = [multiProcess.now(), multiProcess.now() + 100_000]
@@ -187,7 +187,7 @@ eachEngine((engine) => {
       expect(statuses(await issueConcurrently([b!], 20, key))).toEqual({ 200: 20 })
     })
 
-    test('that is set late counts what was issued before', async () => {
+    test('a limit that is set later counts earlier tokens', async () => {
       const project = await a!.project('Set late')
       const key = await a!.key(project.id)
       expect(statuses(await issueConcurrently(multiProcess.processes, 5, key))).toEqual({ 200: 5 })
@@ -198,8 +198,8 @@ eachEngine((engine) => {
     })
   })
 
-  describe('a place is free at once', () => {
-    test('when a token is revoked by its key or by an operator, in whichever process', async () => {
+  describe('capacity is free at once', () => {
+    test('revoking a token in any process frees its capacity at once', async () => {
       const project = await a!.project('Revoked')
       const key = await a!.key(project.id, { token_limit: 3 })
       const tokens = tokensOf(await issueConcurrently(multiProcess.processes, 9, key))
@@ -213,7 +213,7 @@ eachEngine((engine) => {
       expect(statuses(await issueConcurrently(multiProcess.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
     })
 
-    test('when keys of a full project are blocked, deleted or lose their tokens; and not a place more', async () => {
+    test('blocking or deleting keys of a full project, or revoking their tokens, frees exactly their capacity', async () => {
       const project = await a!.project('Full')
       const [blocked, deleted, leaked, asking] = await Promise.all([1, 2, 3, 4].map(() => a!.key(project.id)))
       expect(statuses(await issueConcurrently(multiProcess.processes, 500, blocked!))).toEqual({ 200: 500 })
@@ -245,7 +245,7 @@ eachEngine((engine) => {
       expect((await b!.issue(blocked!)).status).toBe(429)
     })
 
-    test('when the oldest expires, to the second that was told', async () => {
+    test('the expiry of the oldest token frees its capacity at the announced second', async () => {
       const project = await a!.project('Expiring')
       const key = await a!.key(project.id, { token_limit: 2 })
       await a!.issue(key)

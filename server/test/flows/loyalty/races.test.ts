@@ -36,7 +36,7 @@ eachEngine((engine) => {
     )
   const pathOf = (code: string, end = 'redemption') => `/loyalties/${shop.campaign.id}/members/${code}/${end}`
 
-  test('of 500 redemptions at once of a reward with a stock of 100 exactly 100 succeed', async () => {
+  test('exactly 100 of 500 concurrent redemptions of a reward with a stock of 100 succeed', async () => {
     const reward = await shop.material({ price: 100, stock: 100 })
     const cards = await Promise.all(Array.from({ length: 100 }, () => shop.member(500)))
     const requests = Array.from({ length: 500 }, (_, i) => ({
@@ -54,7 +54,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a card never pays for more than it holds, however many redeem with it at once', async () => {
+  test('concurrent redemptions never take more points than a card has', async () => {
     const reward = await shop.material({ price: 100 })
     const { code } = await shop.member(750)
     const requests = Array.from({ length: 40 }, () => ({
@@ -66,7 +66,7 @@ eachEngine((engine) => {
     expect(await readTotals(db, reward.id)).toMatchObject({ redemptions: 7, events: 7, wrongCards: [] })
   })
 
-  test('rewards that add points to each other’s programs, with additions and removals in between, never deadlock and always add up', async () => {
+  test('concurrent redemptions that add points to each other’s programs never deadlock, and every balance adds up', async () => {
     const other = await ok(
       shop.call('POST', '/loyalties', {
         name: 'Other',
@@ -95,7 +95,7 @@ eachEngine((engine) => {
     expect([await shop.balanceOf(mine.code), await wrongCards(db)]).toEqual([1000 + 20 * 5, []])
   })
 
-  test('a customer who joins twenty times at once has one card', async () => {
+  test('a customer who joins a program in twenty concurrent requests has one card', async () => {
     const customer = await ok(shop.call('POST', '/customers', { source_id: 'ann' }))
     const requests = Array.from({ length: 20 }, () => ({
       path: `/loyalties/${shop.campaign.id}/members`,
@@ -111,7 +111,7 @@ eachEngine((engine) => {
     const repeated = (path: string, body: object, key: string, count: number) =>
       spread(Array.from({ length: count }, () => ({ path, body, headers: { 'idempotency-key': key } })))
 
-    test('sent 50 times at once makes one redemption, one event and 50 equal answers', async () => {
+    test('an Idempotency-Key in 50 concurrent requests makes one redemption, one event and 50 equal responses', async () => {
       const reward = await shop.material({ price: 100, stock: 10 })
       const { code } = await shop.member(1000)
       const answers = await repeated(pathOf(code), { reward: { id: reward.id } }, 'order 4711', 50)
@@ -126,14 +126,14 @@ eachEngine((engine) => {
       })
     })
 
-    test('makes adding points once of 50 tries', async () => {
+    test('an Idempotency-Key in 50 concurrent requests adds points once', async () => {
       const { code } = await shop.member()
       const answers = await repeated(pathOf(code, 'balance'), { points: 70 }, 'k', 50)
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       expect(await shop.balanceOf(code)).toBe(70)
     })
 
-    test('on the path of another member, with another body or for something else is 409, and changes nothing', async () => {
+    test('an Idempotency-Key that is reused for another request gets 409 and changes nothing', async () => {
       const reward = await shop.material()
       const [one, other] = [await shop.member(500), await shop.member(500)]
       const headers = { 'idempotency-key': 'k' }
