@@ -224,15 +224,18 @@ eachEngine((engine) => {
       expect(attempts.at(-1)).toMatchObject({ status: 500, response_body: 'no' })
     })
 
-    test.each([429, 503])('a receiver that returns %i with Retry-After gets no earlier attempt', async (status) => {
-      const { projectId, happen } = await subscribed()
-      receiver.answer = () => ({ status, headers: { 'retry-after': '600' } })
-      await happen()
-      const row = await attempted(projectId, 1)
-      expect(row.next_attempt_at! - row.first_attempt_at!).toBeGreaterThanOrEqual(600 * SECOND)
-      expect(row.next_attempt_at! - row.first_attempt_at!).toBeLessThan(601 * SECOND)
-      expect(row.slot).toBe(4)
-    })
+    test.each([429, 503])(
+      'a receiver that returns %i with Retry-After gets no earlier attempt',
+      async (status) => {
+        const { projectId, happen } = await subscribed()
+        receiver.answer = () => ({ status, headers: { 'retry-after': '600' } })
+        await happen()
+        const row = await attempted(projectId, 1)
+        expect(row.next_attempt_at! - row.first_attempt_at!).toBeGreaterThanOrEqual(600 * SECOND)
+        expect(row.next_attempt_at! - row.first_attempt_at!).toBeLessThan(601 * SECOND)
+        expect(row.slot).toBe(4)
+      },
+    )
 
     test('a receiver that returns 410 is disabled with a reason, and its deliveries are held until it is enabled', async () => {
       const { projectId, webhookPath, path, happen } = await subscribed()

@@ -212,14 +212,21 @@ eachEngine((engine) => {
       ['Basic, encoded', { authorizationMethod: 'header', credentialsEncodingMode: 'strict' }],
       ['Basic, not encoded', { authorizationMethod: 'header', credentialsEncodingMode: 'loose' }],
       ['the form', { authorizationMethod: 'body' }],
-    ])('simple-oauth2 gets and revokes a token with its key pair in %s, and knows its expiry', async (_, options) => {
-      const token = await client(key, options).getToken({ scope: ['vouchers', 'rewards'] })
-      expect(token.token).toMatchObject({ token_type: 'Bearer', scope: 'vouchers rewards', expires_in: 900 })
-      expect(await isActive(String(token.token.access_token))).toBe(true)
-      await token.revoke('access_token')
-      expect(await isActive(String(token.token.access_token))).toBe(false)
-      expect([token.expired(), token.expired(901)]).toEqual([false, true])
-    })
+    ])(
+      'simple-oauth2 gets and revokes a token with its key pair in %s, and knows its expiry',
+      async (_, options) => {
+        const token = await client(key, options).getToken({ scope: ['vouchers', 'rewards'] })
+        expect(token.token).toMatchObject({
+          token_type: 'Bearer',
+          scope: 'vouchers rewards',
+          expires_in: 900,
+        })
+        expect(await isActive(String(token.token.access_token))).toBe(true)
+        await token.revoke('access_token')
+        expect(await isActive(String(token.token.access_token))).toBe(false)
+        expect([token.expired(), token.expired(901)]).toEqual([false, true])
+      },
+    )
 
     test('shows our errors with status and body', async () => {
       interface Refused {

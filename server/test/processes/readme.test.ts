@@ -65,35 +65,32 @@ describe('with a running server', () => {
 
   const hasPython = spawnSync('python3', ['--version']).error === undefined
   const receivers = [NODE_RECEIVER, ...(hasPython ? [PYTHON_RECEIVER] : [])]
-  test.each(receivers)(
-    'the three walkthroughs of the README work as written: %s',
-    async (receiver) => {
-      const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
-      const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
-      expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
-      expect(journeys).toHaveLength(3)
-      for (const journey of journeys) expect(journey.trimEnd().split('\n').length).toBeLessThanOrEqual(8)
-      expect(journeys[2]).toContain(`\n${NODE_RECEIVER}\n`)
+  test.each(receivers)('the three walkthroughs of the README work as written: %s', async (receiver) => {
+    const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
+    const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
+    expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
+    expect(journeys).toHaveLength(3)
+    for (const journey of journeys) expect(journey.trimEnd().split('\n').length).toBeLessThanOrEqual(8)
+    expect(journeys[2]).toContain(`\n${NODE_RECEIVER}\n`)
 
-      const env = {
-        PATH: process.env.PATH,
-        HOME: home.folder,
-        XDG_CONFIG_HOME: join(home.folder, '.config'),
-        ...set,
-      }
-      const script = journeys.join('\necho; echo ----\n').replace(NODE_RECEIVER, receiver)
-      const { code, stdout, stderr } = await typeInShell(script, env)
-      expect(code, stdout + stderr).toBe(0)
-      const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
-      expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
-      expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
-      expect(guarded).toContain('"key":"insufficient_scope"')
-      expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
-      expect(redeemed).toContain('"object":"redemption"')
-      const [, event] = /customer\.reward_redemptions\.completed\t(evcus_\w+)\t204/.exec(redeemed)!
-      expect(redeemed).toMatch(new RegExp(`took whs_\\w+ .* ${event} `))
-    },
-  )
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home.folder,
+      XDG_CONFIG_HOME: join(home.folder, '.config'),
+      ...set,
+    }
+    const script = journeys.join('\necho; echo ----\n').replace(NODE_RECEIVER, receiver)
+    const { code, stdout, stderr } = await typeInShell(script, env)
+    expect(code, stdout + stderr).toBe(0)
+    const [issued = '', guarded = '', redeemed = ''] = stdout.split('\n----\n')
+    expect(JSON.parse(issued)).toMatchObject({ active: true, scope: 'loyalties rewards' })
+    expect(guarded).toMatch(/HTTP\/1\.1 200 OK[\s\S]*x-jeton-scope: loyalties rewards/i)
+    expect(guarded).toContain('"key":"insufficient_scope"')
+    expect(guarded).toMatch(/GET \/v1\/campaigns +refused/)
+    expect(redeemed).toContain('"object":"redemption"')
+    const [, event] = /customer\.reward_redemptions\.completed\t(evcus_\w+)\t204/.exec(redeemed)!
+    expect(redeemed).toMatch(new RegExp(`took whs_\\w+ .* ${event} `))
+  })
 
   test('the output of the tour is the one shown, except for times and ids', async () => {
     const tour = runBinary({ home: home.folder, args: ['tour'], env: { npm_command: 'exec' } })

@@ -74,9 +74,12 @@ eachEngine((engine) => {
       )
     })
 
-    test.each([2 ** 53, -1, 1.5, '10', null])('%j points are refused as the initial balance', async (points) => {
-      await refuses('POST', '/loyalties', { name: 'new', voucher: card(points) }, invalid())
-    })
+    test.each([2 ** 53, -1, 1.5, '10', null])(
+      '%j points are refused as the initial balance',
+      async (points) => {
+        await refuses('POST', '/loyalties', { name: 'new', voucher: card(points) }, invalid())
+      },
+    )
 
     test.each([-5, 0, 1.5, '10', 2 ** 53])('%j points are refused as a rate of coins', async (points) => {
       const body = { reward: { id: reward.id, points }, order: { amount: 100 } }
@@ -354,10 +357,13 @@ eachEngine((engine) => {
     expect(await ok(shop.call('POST', '/customers', body))).toMatchObject({ name: 'Zoë' })
   })
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'page=0', 'page=-1'])('a loyalty list refuses %s', async (query) => {
-    expect((await shop.call('GET', `/customers?${query}`)).body).toMatchObject({
-      code: 400,
-      key: 'invalid_payload',
-    })
-  })
+  test.each(['limit=0', 'limit=101', 'limit=x', 'page=0', 'page=-1'])(
+    'a loyalty list refuses %s',
+    async (query) => {
+      expect((await shop.call('GET', `/customers?${query}`)).body).toMatchObject({
+        code: 400,
+        key: 'invalid_payload',
+      })
+    },
+  )
 })
