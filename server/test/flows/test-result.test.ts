@@ -130,6 +130,10 @@ eachEngine((engine) => {
       const worker = spawnJeton(['worker'], { ...store.env, ...ENV })
       const ended = once(worker, 'exit')
       try {
+        // The wait of 15 s is for the attempt, and not for the start of a process on a busy machine.
+        await new Promise<void>((resolve) =>
+          worker.stdout.on('data', (text) => String(text).includes('sending events') && resolve()),
+        )
         const { body } = await withoutWorker.manage('POST', `${path}/test?wait_ms=15000`)
         expect([body.status, body.attempt?.response_body]).toEqual(['delivered', 'from afar'])
       } finally {
