@@ -1,33 +1,50 @@
+import { randomInt } from 'node:crypto'
 import { enableCompileCache } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './server/test/longest-first.ts'
 
-// As the binary does it: processes and threads that tests start, hundreds of them, need not strip the types again.
+// Tests start hundreds of processes and threads. As with the binary, they reuse compiled code instead of stripping types again.
 process.env.NODE_COMPILE_CACHE ||= enableCompileCache().directory ?? ''
+// Read by property tests, the fuzzer and the faults. A given seed repeats a run.
+process.env.TEST_SEED ||= String(randomInt(2 ** 31))
 
-/** OAuth and the gateway end to end: run with the fast path on both engines, and without it on one of them. */
+/** Tests of OAuth and the gateway: they run with the fast path on both engines, and without it on SQLite. */
 const HOT_ROUTES = 'gateway|introspection|limits|oauth*|one-answer|proxies|stop|token-life|token-model'
 
 export default defineConfig({
   test: {
     globalSetup: ['server/test/global-setup.ts'],
-    // Processes, not threads: tests start threads and child processes of their own, as the service does.
+    // Processes instead of threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
-    maxWorkers: 2,
-    // Only what hangs takes so long. How fast something must be is a matter of the test that promises it, and of no
-    // machine that is slow or busy.
+    // One more than there are cores, since many tests wait for a process, a socket or a deadline.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
+    // Only a test that hangs takes this long. A test that promises a duration measures it itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,
-        test: { name: 'all', include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts'] },
+        test: { name: 'unit', include: ['server/src/**/*.test.ts', 'server/test/*.test.ts'] },
       },
       {
         extends: true,
         test: {
+          name: 'flows',
+          include: ['server/test/flows/**/*.test.ts'],
+          env: { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' },
+        },
+      },
+      { extends: true, test: { name: 'processes', include: ['server/test/processes/*.test.ts'] } },
+      { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'] } },
+      { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
           name: 'without fast path',
-          include: [`server/test/flows/@(${HOT_ROUTES}).test.ts`],
+          include: [`server/test/@(flows|processes)/@(${HOT_ROUTES}).test.ts`],
           env: { JETON_FAST_PATH: 'off', TEST_ENGINE: 'SQLite' },
         },
       },

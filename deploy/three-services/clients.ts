@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Line, type LineAnswer } from '../../server/test/line.ts'
+import { type ClientResponse, KeepAliveClient } from '../../server/test/keep-alive-client.ts'
 import type { Shop } from '../../server/test/loyalty.ts'
 import type { Pair } from '../../server/test/service.ts'
 
@@ -76,9 +76,12 @@ export class Clients {
   }
 
   /** Returns a successful response. Otherwise counts the failure and returns undefined. */
-  async #ask(line: Line, request: Parameters<Line['ask']>[0]): Promise<LineAnswer | undefined> {
+  async #send(
+    client: KeepAliveClient,
+    request: Parameters<KeepAliveClient['request']>[0],
+  ): Promise<ClientResponse | undefined> {
     const began = performance.now()
-    const answer = await line.ask(request).catch(() => undefined)
+    const answer = await client.request(request).catch(() => undefined)
     const phase = this.phases.at(-1)!
     phase.slowestMs = Math.max(phase.slowestMs, performance.now() - began)
     await wait(PAUSE_MS)
@@ -92,19 +95,19 @@ export class Clients {
   }
 
   async #issue(n: number): Promise<void> {
-    const line = new Line(this.#url)
+    const client = new KeepAliveClient(this.#url)
     for (let i = n; this.#going && this.tokens.length < MAX_TOKENS; i += ISSUERS) {
       const pair = this.#goods.pairs[i % this.#goods.pairs.length]!
       const body = 'grant_type=client_credentials&scope=rewards'
       const request = { method: 'POST', path: '/v1/oauth/token', headers: formOf(pair), body }
-      const answer = await this.#ask(line, request)
+      const answer = await this.#send(client, request)
       if (answer) this.tokens.push({ token: JSON.parse(answer.text).access_token, pair })
     }
-    line.close()
+    client.close()
   }
 
   async #introspect(n: number): Promise<void> {
-    const line = new Line(this.#url)
+    const client = new KeepAliveClient(this.#url)
     for (let i = n; this.#going; i += INTROSPECTORS) {
       const issued = this.tokens.at(-1 - (i % Math.min(MAX_INTROSPECTED, this.tokens.length || 1)))
       if (!issued) {
@@ -118,16 +121,16 @@ export class Clients {
         headers: formOf(pair),
         body: `token=${token}`,
       }
-      const answer = await this.#ask(line, request)
+      const answer = await this.#send(client, request)
       if (answer && JSON.parse(answer.text).active !== true)
         this.wrong.push(`an active token was reported as inactive: ${answer.text}`)
     }
-    line.close()
+    client.close()
   }
 
   /** Repeats each redemption with the same key until it is answered. */
   async #redeem(n: number): Promise<void> {
-    const line = new Line(this.#url)
+    const client = new KeepAliveClient(this.#url)
     const { shop, rewardId, cards } = this.#goods
     const { appId, appToken } = shop.pair
     const path = `/v1/loyalties/${shop.campaign.id}/members/${cards[n % cards.length]}/redemption`
@@ -136,10 +139,10 @@ export class Clients {
       const key = randomUUID()
       const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
       const request = { method: 'POST', path, headers: { ...headers, 'idempotency-key': key }, body }
-      let answer = await this.#ask(line, request)
-      while (!answer) answer = await this.#ask(line, request)
+      let answer = await this.#send(client, request)
+      while (!answer) answer = await this.#send(client, request)
       this.redemptions.set(key, JSON.parse(answer.text).id)
     }
-    line.close()
+    client.close()
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../server/src/platform/database/index.ts'
+import { readTotals } from '../../server/test/concurrent-redemptions.ts'
 import type { Receiver } from '../../server/test/receiver.ts'
-import { readBooks } from '../../server/test/redemption-rush.ts'
 import { clientOf } from '../../server/test/service.ts'
 import type { Clients, Goods, Issued } from './clients.ts'
 
@@ -66,13 +66,13 @@ async function lostRedemptions(
   { redemptions }: Clients,
   { rewardId }: Goods,
 ): Promise<string[]> {
-  const books = await readBooks(db, rewardId)
+  const totals = await readTotals(db, rewardId)
   const expected = new Set(redemptions.values()).size
   const faults: string[] = []
   if (expected !== redemptions.size) faults.push('two keys returned the same redemption')
   for (const name of ['redemptions', 'events', 'redeemed'] as const)
-    if (books[name] !== expected) faults.push(`${expected} were acknowledged, ${name}: ${books[name]}`)
-  for (const card of books.wrongCards) faults.push(`a card does not add up: ${JSON.stringify(card)}`)
+    if (totals[name] !== expected) faults.push(`${expected} were acknowledged, ${name}: ${totals[name]}`)
+  for (const card of totals.wrongCards) faults.push(`a card does not add up: ${JSON.stringify(card)}`)
   return faults
 }
 

@@ -12,20 +12,20 @@ export interface Running {
   readonly child: ChildProcess
   stdout(): string
   stderr(): string
-  /** Resolves once standard output has it; rejects with everything that was said if the process ends before. */
+  /** Resolves once standard output matches. Rejects with the whole output if the process ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** A folder that is home, configuration and working directory at once, so that nothing of the machine is read or changed. */
+/** Creates a folder for home, configuration and working directory, so that a test neither reads nor changes the user's own. */
 export function makeHome(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-home-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
-/** The sample's key pair of a first start without a terminal, by what it printed: the secret is in a file. */
+/** The sample's key pair, from the output of a first start without a terminal, which names the file of the secret. */
 export function sampleKeyIn(printed: string): { appId: string; appToken: string } {
   const [, appId, file] = /API key +(\S+)\n +its secret +(\S+)/.exec(printed)!
   return { appId: appId!, appToken: readFileSync(file!, 'utf8').trim() }
@@ -60,7 +60,7 @@ export function runBinary({ home, env = {}, args = ['serve'] }: Options): Runnin
       for (const look of heard) look()
     })
   const ended = new Promise<number | NodeJS.Signals>((resolve) =>
-    // Not `exit`: by then not everything that was said has been read.
+    // Not `exit`: the output may not have been read completely by then.
     child.once('close', (code, signal) => resolve(code ?? signal!)),
   )
   return {
@@ -87,7 +87,7 @@ export function runBinary({ home, env = {}, args = ['serve'] }: Options): Runnin
   }
 }
 
-/** Runs it until it serves; the address where it does. */
+/** Starts the program and waits until it serves. */
 export async function serveBinary(options: Options): Promise<Running & { url: string }> {
   const running = runBinary(options)
   const [url] = await running.printed(URL_PRINTED)

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest'
 import { type Clock, systemClock } from '../src/platform/clock.ts'
-import { type Database, openDatabase } from '../src/platform/database/index.ts'
+import { type Database, openDatabase, sqliteFile } from '../src/platform/database/index.ts'
 import { connectSql, type Sql } from './sql.ts'
+import { MIGRATED_DATABASE } from './store-template.ts'
 
 interface OpenOptions {
   readonly clock?: Clock
   readonly pool?: number
 }
 
-/** An empty store of its own, which any number of databases and processes can share. */
+/** A store of its own, which any number of databases and processes can share. */
 export interface TestStore {
-  /** The JETON_* variables that lead a process to it. */
+  /** The JETON_* variables that point a process to it. */
   readonly env: Readonly<Record<string, string>>
   open(options?: OpenOptions): Promise<Database>
   drop(): Promise<void>
@@ -22,25 +23,33 @@ export interface TestStore {
 
 export interface TestEngine {
   readonly name: 'SQLite' | 'PostgreSQL'
-  /** Dropped after the test that made it, or after the file where a `beforeAll` did. */
+  /** A migrated store without rows. It is dropped after the test that made it, or after the file if a `beforeAll` did. */
   freshStore(): Promise<TestStore>
-  /** The same on the other engine. */
-  otherStore(): Promise<TestStore>
+  /** A store that was never migrated, for tests of migrations and of a first start. */
+  emptyStore(): Promise<TestStore>
+  /** An empty store on the other engine. */
+  otherEmptyStore(): Promise<TestStore>
   /** A database on a fresh store. */
   open(options?: OpenOptions): Promise<Database>
+  /** A database on an empty store. */
+  openEmpty(options?: OpenOptions): Promise<Database>
   /** The JETON_* variables of a fresh store. */
   settings(): Promise<Readonly<Record<string, string>>>
 }
 
-interface Place {
+/** Whether a new store has the tables of the service. */
+type Content = 'migrated' | 'empty'
+
+interface Location {
   readonly env: Readonly<Record<string, string>>
   readonly url: string | undefined
   readonly folder: string
   remove(): Promise<void>
 }
 
-function sqlitePlace(): Place {
+function createSqlite(content: Content): Location {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-sqlite-'))
+  if (content === 'migrated') copyFileSync(inject('migratedSqliteFile'), sqliteFile(folder))
   return {
     env: { JETON_DATA_DIR: folder },
     url: undefined,
@@ -51,15 +60,16 @@ function sqlitePlace(): Place {
 
 let administrator: Sql | undefined
 
-/** By connections that the file keeps, and that end with its process. */
+/** Runs a statement on connections that the test file keeps until its process ends. */
 async function asAdministrator(statement: string): Promise<void> {
   administrator ??= connectSql(inject('postgresUrl'), { max: 3 })
   await administrator.run(statement)
 }
 
-async function postgresPlace(): Promise<Place> {
+async function createPostgres(content: Content): Promise<Location> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await asAdministrator(`create database ${name}`)
+  const template = content === 'migrated' ? ` template ${MIGRATED_DATABASE}` : ''
+  await asAdministrator(`create database ${name}${template}`)
   const url = new URL(`/${name}`, inject('postgresUrl')).href
   return {
     env: { JETON_DATABASE_URL: url },
@@ -69,7 +79,7 @@ async function postgresPlace(): Promise<Place> {
   }
 }
 
-function storeAt({ env, url, folder, remove }: Place): TestStore {
+function storeAt({ env, url, folder, remove }: Location): TestStore {
   const opened: Database[] = []
   let dropped = false
   return {
@@ -89,38 +99,41 @@ function storeAt({ env, url, folder, remove }: Place): TestStore {
 }
 
 function createEngine(name: TestEngine['name'], made: TestStore[]): TestEngine {
-  const storeOn = async (engine: TestEngine['name']) => {
-    const store = storeAt(engine === 'SQLite' ? sqlitePlace() : await postgresPlace())
+  const storeOn = async (engine: TestEngine['name'], content: Content) => {
+    const store = storeAt(engine === 'SQLite' ? createSqlite(content) : await createPostgres(content))
     made.push(store)
     return store
   }
-  const freshStore = () => storeOn(name)
+  const freshStore = () => storeOn(name, 'migrated')
+  const emptyStore = () => storeOn(name, 'empty')
   return {
     name,
     freshStore,
-    otherStore: () => storeOn(name === 'SQLite' ? 'PostgreSQL' : 'SQLite'),
+    emptyStore,
+    otherEmptyStore: () => storeOn(name === 'SQLite' ? 'PostgreSQL' : 'SQLite', 'empty'),
     open: async (options) => (await freshStore()).open(options),
+    openEmpty: async (options) => (await emptyStore()).open(options),
     settings: async () => (await freshStore()).env,
   }
 }
 
-/** A project of vitest may name one: what it is about has nothing to do with the engine. */
-const NAMES = (['SQLite', 'PostgreSQL'] as const).filter((name) => (process.env.TEST_ENGINE ?? name) === name)
+/** The engines of this run: both, unless the vitest project names one. */
+const NAMES = (['SQLite', 'PostgreSQL'] as const).filter((name) => (process.env.TEST_ENGINE || name) === name)
 
 /** Runs the same tests on every engine, one `describe` for each. Not for `test.concurrent`: stores are dropped after each test. */
 export function eachEngine(define: (engine: TestEngine) => void): void {
   for (const name of NAMES) {
     describe(name, () => {
       const made: TestStore[] = []
-      let ofTheFile = 0
+      let madeForFile = 0
       const drop = (from: number) => Promise.all(made.splice(from).map((store) => store.drop()))
-      // Hooks of `beforeAll` have run by now: what they made outlives the tests.
-      let counted = false
+      // Every `beforeAll` has run by now. Its stores outlive the tests.
+      let isCounted = false
       beforeEach(() => {
-        if (!counted) ofTheFile = made.length
-        counted = true
+        if (!isCounted) madeForFile = made.length
+        isCounted = true
       })
-      afterEach(async () => void (await drop(ofTheFile)))
+      afterEach(async () => void (await drop(madeForFile)))
       afterAll(async () => void (await drop(0)))
       define(createEngine(name, made))
     })

@@ -1,6 +1,6 @@
 /**
- * A service in a process of its own, whose clock moves only when the parent says so: how tests span processes. The
- * product itself has no clock setting.
+ * Runs a service in a process of its own, whose clock moves only on messages of the parent. The product itself has no
+ * clock setting.
  */
 
 import { startService } from './service.ts'
@@ -9,7 +9,7 @@ import { TestClock } from './test-clock.ts'
 export type ToProcess =
   | { kind: 'advance'; ms: number }
   | { kind: 'set'; now: number }
-  | { kind: 'look' }
+  | { kind: 'poll-changes' }
   | { kind: 'stop' }
 export type FromProcess =
   | { kind: 'ready'; url: string }
@@ -28,7 +28,7 @@ process.on('message', async (message: ToProcess) => {
   try {
     if (message.kind === 'advance') await clock.advance(message.ms)
     if (message.kind === 'set') clock.setNow(message.now)
-    if (message.kind === 'look') await service.service.changeFeed.pollChanges()
+    if (message.kind === 'poll-changes') await service.service.changeFeed.pollChanges()
     if (message.kind === 'stop') await service.stop()
     reply({ kind: 'done' })
     if (message.kind === 'stop') process.exit(0)
@@ -36,6 +36,6 @@ process.on('message', async (message: ToProcess) => {
     reply({ kind: 'failed', message: (error as Error).message })
   }
 })
-// Without its parent it has no reason to live.
+// Ends with its parent.
 process.on('disconnect', () => process.exit(0))
 reply({ kind: 'ready', url: service.url })

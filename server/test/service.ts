@@ -9,13 +9,13 @@ import { TestClock } from './test-clock.ts'
 
 export const OPERATOR = { id: 'tester', token: 'a-management-token-of-at-least-32-characters' }
 
-/** An answer, read whole. */
-// biome-ignore lint/suspicious/noExplicitAny: what comes over the wire is what the test is about
+/** A response with its complete body. */
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of any shape
 export interface Answer<Body = any> {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed, or undefined where it is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly body: Body
 }
 
@@ -36,7 +36,7 @@ export async function send(url: string, init: RequestInit = {}): Promise<Answer>
   return { status: response.status, headers: response.headers, text, body }
 }
 
-/** Calls as clients make them, over a real socket. */
+/** Sends requests as clients do, over real sockets. */
 export function clientOf(url: string) {
   const operatorHeaders = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
 
@@ -50,7 +50,7 @@ export function clientOf(url: string) {
     })
   }
 
-  /** A form post; `pair` goes into the headers of the platform. */
+  /** Posts a form. `pair` goes into X-App-Id and X-App-Token. */
   async function form(
     path: string,
     fields: Record<string, string>,
@@ -73,7 +73,7 @@ export function clientOf(url: string) {
       form('/v1/oauth/token', { grant_type: 'client_credentials', scope }, pair, headers),
     introspect: (pair: Pair, token: string, extra: Record<string, string> = {}) =>
       form('/v1/oauth/introspect', { token, ...extra }, pair),
-    /** A project and a key in it. */
+    /** Creates a project. */
     async project(name: string) {
       const { body } = await manage('POST', '/projects', { name })
       return body as { id: string; name: string }
@@ -132,14 +132,14 @@ export async function startService(
     managementUrl,
     async stop() {
       const stopping = service.stop()
-      // The grace of a stop is waited for on the same clock.
+      // A shutdown waits for its grace period on the same clock.
       if (clock instanceof TestClock) await Promise.race([stopping, moveUntil(clock, stopping)])
       await stopping
     },
   }
 }
 
-/** Moves the time until that is done. */
+/** Moves the time until the promise settles. */
 export async function moveUntil(clock: TestClock, done: Promise<unknown>): Promise<void> {
   let over = false
   void done.finally(() => (over = true))

@@ -5,16 +5,16 @@ import type { TestEngine } from './engines.ts'
 import { startService, type TestService } from './service.ts'
 import { TestClock } from './test-clock.ts'
 
-/** A service in this process whose store tells the same time as its clock, on both engines; only the test moves it. */
+/** A service in this process. On both engines its store has the same clock, which only the test moves. */
 export interface TimedService extends TestService {
   readonly clock: TestClock
-  /** Moves the time; background work that falls due begins. */
+  /** Moves the time and starts the background jobs that fall due. */
   advance(ms: number): Promise<void>
-  /** Moves the time without waking anyone: for spans in which work would fall due thousands of times. */
+  /** Moves the time without starting background jobs, which would fall due thousands of times in a long span. */
   jump(ms: number): Promise<void>
 }
 
-/** PostgreSQL tells the time by a function of ours, which a test may replace. */
+/** Replaces the function that PostgreSQL reads the time from. */
 async function setStoreTime(db: Database, now: number): Promise<void> {
   if (db.engine !== 'postgres') return
   const text = `create or replace function jeton_now() returns bigint language sql as 'select ${Math.floor(now)}::bigint'`
@@ -24,7 +24,7 @@ async function setStoreTime(db: Database, now: number): Promise<void> {
 interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly log?: Log
-  /** Whether it sends events, too. */
+  /** Whether the service also sends events. */
   readonly worker?: boolean
 }
 
@@ -32,7 +32,7 @@ export async function startTimedService(
   engine: TestEngine,
   { env = {}, log, worker = true }: Options = {},
 ): Promise<TimedService> {
-  // Ahead of the real time, which the store tells until the line below: a service's idea of the time never goes back.
+  // Ahead of the real time, which the store has until setStoreTime: the time of a service never goes back.
   const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000 + 60_000)
   const settings = { ...(await engine.settings()), ...env }
   const service = await startService(settings, { clock, worker, ...(log && { log }) })
@@ -53,7 +53,7 @@ export async function startTimedService(
   }
 }
 
-/** All rows by table, as text in which any secret would be found. When something was last used is left out: it is no change. */
+/** All rows by table, as text that tests search for secrets. Leaves out `last_used_at`, which is no change. */
 export async function everythingIn(db: Database): Promise<Record<string, string[]>> {
   const names =
     db.engine === 'sqlite'
@@ -68,7 +68,7 @@ export async function everythingIn(db: Database): Promise<Record<string, string[
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Bytes as text, too: a secret that was stored as bytes must not escape the search. */
+/** Converts bytes to text, so that a search also finds a secret that was stored as bytes. */
 const rowText = (row: object): string =>
   JSON.stringify(row, (name, value) => {
     if (name === 'last_used_at' || name === 'recent_addresses') return undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../test/engines.ts'
-import { prepareThings, THINGS } from '../../test/things.ts'
+import { prepareThings, THINGS } from '../../test/fixtures.ts'
 import { insertRows, type Row, readTable, tablesOf } from './backup-tables.store.ts'
 
 eachEngine((engine) => {

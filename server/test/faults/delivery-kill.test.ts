@@ -1,20 +1,20 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { DeliveryTables } from '../../src/features/deliveries/delivery.ts'
 import { makeHome, type Running, runBinary, serveBinary } from '../binary.ts'
+import { postConcurrently } from '../concurrent-redemptions.ts'
 import { eachEngine } from '../engines.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { rush } from '../redemption-rush.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { clientOf, OPERATOR, type Pair } from '../service.ts'
-import { rounds, TEST_TIMEOUT_MS } from './form.ts'
 import { report as reportRow } from './report.ts'
+import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 const EVENTS = 2_000
-const AT_ONCE = 50
-/** In the gate; in the long form as many as fit into its minutes. */
+const BATCH_SIZE = 50
+/** Number of kills in the short form. */
 const KILLS = 6
-/** What one process has in flight to one destination at most; only that may be sent again after it was killed. */
-const SHARE_MOST = 64
+/** Most sends in flight from one process to one destination. Only these may be repeated after a kill. */
+const MAX_IN_FLIGHT = 64
 const ENV = {
   JETON_MANAGEMENT_ID: OPERATOR.id,
   JETON_MANAGEMENT_TOKEN: OPERATOR.token,
@@ -35,15 +35,15 @@ eachEngine((engine) => {
   })
 
   const layouts = [
-    { name: 'a service that sends', service: ['serve'], workers: 0 },
+    { name: 'one service', service: ['serve'], workers: 0 },
     ...(engine.name === 'PostgreSQL'
-      ? [{ name: 'a service and two workers', service: ['serve', '--no-worker'], workers: 2 }]
+      ? [{ name: 'one service and two workers', service: ['serve', '--no-worker'], workers: 2 }]
       : []),
   ]
 
-  describe.each(layouts)('$name, killed again and again', ({ service, workers }) => {
+  describe.each(layouts)('with $name', ({ service, workers }) => {
     test(
-      'lose no event, and send twice only what was in flight',
+      'processes that are killed repeatedly lose no event, and repeat only sends that were in flight',
       async () => {
         const { folder: home, remove } = makeHome()
         onTestFinished(remove)
@@ -65,42 +65,42 @@ eachEngine((engine) => {
           return started
         }
 
-        const places = [{ start: startService, now: await startService() }]
+        const members = [{ start: startService, now: await startService() }]
         const client = clientOf(url)
         const project = await client.project('Club')
         const pair: Pair = await client.key(project.id)
         const target = { target_url: receiver.url, events: ['customer.reward_redemptions.completed'] }
         await client.manage('POST', `/projects/${project.id}/webhooks`, target)
-        for (let i = 0; i < workers; i++) places.push({ start: startWorker, now: await startWorker() })
+        for (let i = 0; i < workers; i++) members.push({ start: startWorker, now: await startWorker() })
 
         let kills = 0
         const acknowledged = new Set<string>()
-        /** Again and again, since a report under the same id makes one event. */
+        /** Retries until every report is acknowledged. Reports with the same id create one event. */
         async function reportAll(): Promise<void> {
           let left = Array.from({ length: EVENTS }, (_, i) => `r-${i}`)
           while (left.length > 0) {
-            const now = left.slice(0, AT_ONCE)
+            const now = left.slice(0, BATCH_SIZE)
             const sent = now.map((source_id) => ({
               url,
               path: '/redemptions/rewards',
               body: { source_id, data: redemptionData() },
             }))
-            const answers = await rush(pair, sent)
+            const answers = await postConcurrently(pair, sent)
             for (const { status, body } of answers) if (status === 200) acknowledged.add(body.event_id)
-            left = [...left.slice(AT_ONCE), ...now.filter((_, i) => answers[i]!.status !== 200)]
+            left = [...left.slice(BATCH_SIZE), ...now.filter((_, i) => answers[i]!.status !== 200)]
           }
         }
         const progress = () => acknowledged.size + receiver.received.length
         async function killing(): Promise<void> {
           for (const kill of rounds(KILLS)) {
             kills++
-            // After more and less of the work each time, so that over the rounds it falls into every part of it.
+            // After a different amount of work each time, so that the kills interrupt every part of it.
             const next = Math.min(progress() + 20 + ((kill * 37) % 150), 2 * EVENTS)
             while (progress() < next) await new Promise((resolve) => setTimeout(resolve, 1 + (kill % 5)))
-            const place = places[kill % places.length]!
-            await place.now.stop('SIGKILL')
-            running.delete(place.now)
-            place.now = await place.start()
+            const member = members[kill % members.length]!
+            await member.now.stop('SIGKILL')
+            running.delete(member.now)
+            member.now = await member.start()
           }
         }
         await Promise.all([reportAll(), killing()])
@@ -116,7 +116,7 @@ eachEngine((engine) => {
             .limit(1)
             .execute()
         const arrived = () => new Set(receiver.received.map(({ payload }) => payload.event.id))
-        // What was claimed by who was killed falls due when its lease ends.
+        // Deliveries that a killed process had claimed fall due when their lease ends.
         while (arrived().size < EVENTS || (await undelivered()).length > 0)
           await new Promise((resolve) => setTimeout(resolve, 200))
         expect(arrived()).toEqual(acknowledged)
@@ -125,7 +125,7 @@ eachEngine((engine) => {
         expect(byId.size).toBe(EVENTS)
         for (const same of byId.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1)
         const twice = receiver.received.length - EVENTS
-        expect(twice).toBeLessThanOrEqual(kills * SHARE_MOST)
+        expect(twice).toBeLessThanOrEqual(kills * MAX_IN_FLIGHT)
         reportRow('fault', {
           fault: workers > 0 ? 'service or worker killed while sending' : 'service killed while sending',
           engine: engine.name,

@@ -4,22 +4,22 @@ import { OPERATOR } from '../service.ts'
 
 interface Member {
   running: (Running & { url: string }) | undefined
-  /** Set while we end it ourselves; whoever ends otherwise has crashed. */
+  /** Set while the test ends the process. Otherwise its end is a crash. */
   expected: boolean
 }
 
-/** What a service needs to send events to this machine. */
+/** Settings that allow a service to send events to this machine. */
 export const SENDING = {
   JETON_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
   JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
 }
 
-/** Processes of the real program on one store. */
+/** Processes of the real program that share one store. */
 export class Fleet {
   readonly #members: Member[]
   readonly #home = makeHome()
   readonly #env: Readonly<Record<string, string>>
-  /** Processes that ended by themselves, and bugs that they have logged: what a 500 was about is said nowhere else. */
+  /** Processes that ended by themselves, and bugs that they logged: only the log has the cause of a 500. */
   readonly crashes: string[] = []
 
   private constructor(env: Readonly<Record<string, string>>, size: number) {
@@ -35,7 +35,7 @@ export class Fleet {
 
   static async start(env: Readonly<Record<string, string>>, size: number): Promise<Fleet> {
     const fleet = new Fleet(env, size)
-    // The first one alone: it makes the tables.
+    // The first process starts alone, since it creates the tables.
     await fleet.startMember(0)
     await Promise.all(fleet.#members.slice(1).map((_, i) => fleet.startMember(i + 1)))
     return fleet
@@ -61,12 +61,12 @@ export class Fleet {
     })
   }
 
-  /** Whoever does not run, as a supervisor would. */
+  /** Starts the processes that do not run, as a supervisor would. */
   async startMissing(): Promise<void> {
     await Promise.all(this.#members.map(({ running }, i) => (running ? undefined : this.startMember(i))))
   }
 
-  /** Without a goodbye. */
+  /** Ends a process with SIGKILL. */
   async kill(index: number): Promise<void> {
     const member = this.#members[index]!
     const { running } = member
@@ -76,7 +76,7 @@ export class Fleet {
     await running.stop('SIGKILL')
   }
 
-  /** How large a file it may write from now on, in bytes; as a disk that is full, and has room again. */
+  /** Limits the size of the files that a process writes, to simulate a full disk. */
   limitFiles(index: number, bytes: number | 'unlimited'): void {
     const { status, stderr } = spawnSync('prlimit', [
       '--pid',

@@ -9,16 +9,16 @@ import { type Database, openDatabase } from '../../src/platform/database/index.t
 import { makeHome } from '../binary.ts'
 import { startReceiver } from '../receiver.ts'
 import { startService } from '../service.ts'
-import { Drama } from './drama.ts'
+import { FaultScenario } from './fault-scenario.ts'
 import { Fleet, SENDING } from './fleet.ts'
-import { rounds, TEST_TIMEOUT_MS } from './form.ts'
+import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
-/** SQLite's own largest number: as good as no limit. */
+/** The largest value that SQLite accepts, which is as good as no limit. */
 const NO_LIMIT = 1_073_741_823
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0
 const MB = 1024 * 1024
 
-describe('SQLite on a disk that is full', () => {
+describe('a full disk', () => {
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -30,96 +30,99 @@ describe('SQLite on a disk that is full', () => {
     return home.folder
   }
 
-  async function begin(fault: string, urls: () => readonly string[], dataFolder: string): Promise<Drama> {
+  async function startScenario(
+    fault: string,
+    urls: () => readonly string[],
+    dataFolder: string,
+  ): Promise<FaultScenario> {
     const db = await openDatabase({ clock: systemClock }, { url: undefined, pool: 1, folder: dataFolder })
     cleanUps.push(() => db.close())
     const receiver = await startReceiver()
     cleanUps.push(() => receiver.close())
-    const drama = await Drama.begin({ fault, engine: 'SQLite', urls, db, receiver })
-    cleanUps.push(() => drama.end())
-    return drama
+    const scenario = await FaultScenario.start({ fault, engine: 'SQLite', urls, db, receiver })
+    cleanUps.push(() => scenario.end())
+    return scenario
   }
 
-  /** How often the service has said that it is not available. */
-  const refusals = (drama: Drama) => drama.load.ledger.statuses[503] ?? 0
+  /** Number of 503 responses so far. */
+  const refusals = (scenario: FaultScenario) => scenario.load.ledger.statuses[503] ?? 0
 
-  async function untilRefused(drama: Drama, more: number): Promise<void> {
-    const wanted = refusals(drama) + more
-    for (const end = Date.now() + 60_000; refusals(drama) < wanted; await wait(10))
+  async function untilRefused(scenario: FaultScenario, more: number): Promise<void> {
+    const wanted = refusals(scenario) + more
+    for (const end = Date.now() + 60_000; refusals(scenario) < wanted; await wait(10))
       if (Date.now() > end) throw new Error('the disk did not fill up')
   }
 
-  /** A limit belongs to a connection; transactions run on the one that writes. */
+  /** Sets the limit on the connection that writes, since it applies to one connection. */
   const limitPages = (db: Database, pages: number) =>
     db.transaction((tx) => sql.raw(`pragma max_page_count = ${pages}`).execute(tx.write<never>() as never))
 
   test(
-    'whose file may not grow (max_page_count) refuses writes as unavailable, goes on reading, and works again once there is room',
+    'SQLite whose file cannot grow (max_page_count) refuses writes with 503, continues to read, and recovers with more space',
     async () => {
       const data = folder()
       const service = await startService({ JETON_DATA_DIR: data, ...SENDING }, { clock: systemClock })
       cleanUps.push(() => service.stop())
-      const drama = await begin('disk full (max_page_count)', () => [service.url], data)
+      const scenario = await startScenario('disk full (max_page_count)', () => [service.url], data)
       const { db } = service.service
       for (const _ of rounds(2)) {
-        drama.startLoad()
-        await drama.acknowledge(60)
-        await drama.strike(async () => {
-          // SQLite takes no limit below the present size: it stays at that, and there is no free page left.
+        scenario.startLoad()
+        await scenario.waitForWrites(60)
+        await scenario.inject(async () => {
+          // SQLite raises a limit below the current size to that size, so that no free page is left.
           await limitPages(db, 1)
-          await untilRefused(drama, 30)
-          const token = drama.load.ledger.tokens.at(-1)!.token
-          expect((await drama.load.introspect(token)).status).toBe(200)
+          await untilRefused(scenario, 30)
+          const token = scenario.load.ledger.tokens.at(-1)!.token
+          expect((await scenario.load.introspect(token)).status).toBe(200)
           await limitPages(db, NO_LIMIT)
         })
-        await drama.acknowledge(30)
-        await drama.reckon()
+        await scenario.waitForWrites(30)
+        await scenario.verify()
       }
-      await drama.conclude()
+      await scenario.verifyFinal()
     },
     TEST_TIMEOUT_MS,
   )
 
   test.skipIf(!hasPrlimit)(
-    'whose files may not grow (ulimit -f) loses nothing, and works again once they may',
+    'SQLite whose files cannot grow (ulimit -f) loses no acknowledged write, and recovers with more space',
     async () => {
       const data = folder()
       const fleet = await Fleet.start({ JETON_DATA_DIR: data }, 1)
       cleanUps.push(() => fleet.end())
-      const drama = await begin('disk full (ulimit -f)', fleet.urls, data)
+      const scenario = await startScenario('disk full (ulimit -f)', fleet.urls, data)
       for (const _ of rounds(2)) {
-        drama.startLoad()
-        await drama.acknowledge(60)
-        await drama.strike(async () => {
-          fleet.limitFiles(0, drama.random.between(0, statSync(join(data, 'jeton.db-wal')).size))
-          await untilRefused(drama, 30)
+        scenario.startLoad()
+        await scenario.waitForWrites(60)
+        await scenario.inject(async () => {
+          fleet.limitFiles(0, scenario.random.between(0, statSync(join(data, 'jeton.db-wal')).size))
+          await untilRefused(scenario, 30)
           fleet.limitFiles(0, 'unlimited')
         })
-        await drama.acknowledge(30)
-        await drama.reckon()
+        await scenario.waitForWrites(30)
+        await scenario.verify()
       }
-      await drama.conclude()
+      await scenario.verifyFinal()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,
   )
 
   test.skipIf(!hasPrlimit)(
-    'with room in the file but none in the log begins the log anew, and goes on without a hand',
+    'SQLite whose log cannot grow, while its file can, restarts the log and recovers by itself',
     async () => {
       const data = folder()
       const fleet = await Fleet.start({ JETON_DATA_DIR: data }, 1)
       cleanUps.push(() => fleet.end())
-      const drama = await begin('log without room (ulimit -f)', fleet.urls, data)
-      // Once, in both forms: with more data the log would hold more new pages than the file has room for, which is a disk
-      // that is full and no longer a log without room.
+      const scenario = await startScenario('log cannot grow (ulimit -f)', fleet.urls, data)
+      // One round in both forms: with more data, the pages in the log would no longer fit into the file.
       fleet.limitFiles(0, 3 * MB)
-      drama.startLoad()
-      await drama.strike(() => untilRefused(drama, 1))
-      // Not only a write that needed no room: the log is used again from its beginning.
-      await drama.acknowledge(200)
-      await drama.reckon()
-      await drama.conclude()
+      scenario.startLoad()
+      await scenario.inject(() => untilRefused(scenario, 1))
+      // Enough writes to need space: the log is used again from its start.
+      await scenario.waitForWrites(200)
+      await scenario.verify()
+      await scenario.verifyFinal()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,

@@ -9,27 +9,27 @@ import type { Database } from '../../src/platform/database/index.ts'
 import { eachEngine } from '../engines.ts'
 import { startReceiver } from '../receiver.ts'
 import { startService } from '../service.ts'
-import { CHECKS, type Scene } from './checks.ts'
+import { CHECKS, type CheckInput } from './checks.ts'
+import { createDemoProject, SMALL_LIMIT } from './demo-project.ts'
 import { SENDING } from './fleet.ts'
 import { Load } from './load.ts'
 import { Random } from './random.ts'
-import { SMALL_LIMIT, setStage } from './stage.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 const change = (db: Database, text: string) =>
   db.transaction((tx) => sql.raw(text).execute(tx.write<never>() as never))
 
-/** What each check must notice, done to the store behind the service's back. */
+/** Changes to the store that simulate a loss, with the check that must find it and its message. */
 const LOSSES: readonly (readonly [string, string, RegExp])[] = [
   [
     'events',
     'delete from events where id = (select min(event_id) from reported_redemptions)',
-    /was acknowledged and is gone/,
+    /was acknowledged and is missing/,
   ],
   [
     'redemptions, points, stock',
     'delete from redemptions where id = (select min(id) from redemptions)',
-    /is gone/,
+    /is missing/,
   ],
   [
     'redemptions, points, stock',
@@ -37,12 +37,12 @@ const LOSSES: readonly (readonly [string, string, RegExp])[] = [
     /instead of/,
   ],
   ['redemptions, points, stock', 'update vouchers set balance = balance - 1', /does not add up/],
-  ['tokens', 'update tokens set revoked_at = null', /a dead token is alive/],
+  ['tokens', 'update tokens set revoked_at = null', /a dead token is active/],
 ]
 
 const checkOf = (name: string) => CHECKS.find((check) => check.name === name)!
 
-test('a network that was slow keeps the order of what it carries, also once it is fast again', async () => {
+test('the TCP proxy keeps the order of the bytes when its delay is removed', async () => {
   const upstream = createServer((socket) => {
     socket.on('error', () => undefined).pipe(socket)
   }).listen(0, '127.0.0.1')
@@ -55,46 +55,46 @@ test('a network that was slow keeps the order of what it carries, also once it i
   const client = connect(proxy.port, '127.0.0.1').on('error', () => undefined)
   onTestFinished(() => void client.destroy())
   client.setNoDelay(true)
-  let heard = ''
-  client.setEncoding('utf8').on('data', (chunk) => (heard += chunk))
+  let received = ''
+  client.setEncoding('utf8').on('data', (chunk) => (received += chunk))
   const says = async (text: string) => {
     client.write(text)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   await once(client, 'connect')
-  proxy.weather({ kind: 'slow', ms: 100 })
+  proxy.setNetwork({ delayMs: 100 })
   await says('a')
   await says('b')
-  proxy.weather({ kind: 'fair' })
+  proxy.setNetwork('normal')
   await says('c')
-  await expect.poll(() => heard.length).toBe(3)
-  expect(heard).toBe('abc')
+  await expect.poll(() => received.length).toBe(3)
+  expect(received).toBe('abc')
 })
 
-/** A check that cannot fail would be worse than none: every fault would seem harmless. */
+/** Proves that the checks can fail. Otherwise every fault would seem harmless. */
 eachEngine((engine) => {
-  test('what is lost or comes back behind the service is noticed, and nothing is where nothing was done', async () => {
+  test('the checks find every simulated loss, and find none in an intact store', async () => {
     const store = await engine.freshStore()
     const receiver = await startReceiver()
     onTestFinished(() => receiver.close())
     const first = await startService({ ...store.env, ...SENDING }, { clock: systemClock })
-    const stage = await setStage(first.url, receiver.url)
-    const load = new Load({ urls: () => [current], stage, random: new Random(3) })
+    const demo = await createDemoProject(first.url, receiver.url)
+    const load = new Load({ urls: () => [current], demo, random: new Random(3) })
     let current = first.url
     load.start()
     await expect.poll(() => load.ledger.acknowledged().kills).toBeGreaterThan(8)
     await load.stop()
     await load.settle(30_000)
     const db = await store.open()
-    const sceneAt = () => ({ load, stage, db, urls: () => [current], noticedWithinMs: 500, receiver })
-    expect(await checkOf('arrival').run(sceneAt())).toEqual([])
+    const inputNow = () => ({ load, demo, db, urls: () => [current], noticedWithinMs: 500, receiver })
+    expect(await checkOf('arrival').run(inputNow())).toEqual([])
     await first.stop()
     const found = async (name: string): Promise<string[]> => {
       if (name === 'tokens') await serveAfresh()
-      const scene: Scene = { ...sceneAt(), arrivesWithinMs: 500 }
-      return checkOf(name).run(scene)
+      const input: CheckInput = { ...inputNow(), arrivesWithinMs: 500 }
+      return checkOf(name).run(input)
     }
-    /** One that remembers nothing: what is in memory would hide what the store has lost. */
+    /** Starts a service with empty caches, which could hide a loss in the store. */
     const serveAfresh = async () => {
       const fresh = await startService({ ...store.env, ...SENDING }, { clock: systemClock })
       onTestFinished(() => fresh.stop())
@@ -111,7 +111,7 @@ eachEngine((engine) => {
       await change(db, text)
       expect((await found(name)).join('\n'), text).toMatch(says)
     }
-    const { projectId, small } = stage
+    const { projectId, small } = demo
     const [{ epoch, latest } = { epoch: 0, latest: 0 }] = (
       await sql<{
         epoch: number
@@ -132,6 +132,6 @@ eachEngine((engine) => {
     )
     expect((await found('limits')).join('\n')).toMatch(/active tokens of a key of/)
     await change(db, 'delete from tokens')
-    expect((await found('tokens')).join('\n')).toMatch(/an acknowledged token is gone/)
+    expect((await found('tokens')).join('\n')).toMatch(/an acknowledged token is missing/)
   }, 120_000)
 })

@@ -1,47 +1,53 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { eachEngine } from '../engines.ts'
-import { Drama } from './drama.ts'
+import { FaultScenario } from './fault-scenario.ts'
 import { Fleet } from './fleet.ts'
-import { rounds, TEST_TIMEOUT_MS } from './form.ts'
+import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 const PROCESSES = 2
 const ROUNDS = 3
 
 eachEngine((engine) => {
   let fleet: Fleet | undefined
-  let drama: Drama | undefined
+  let scenario: FaultScenario | undefined
   afterEach(async () => {
-    drama?.end()
+    scenario?.end()
     await fleet?.end()
   })
 
   test(
-    'processes that are killed at random lose nothing that they have acknowledged',
+    'processes that are killed at random lose no acknowledged write',
     async () => {
       const store = await engine.freshStore()
       fleet = await Fleet.start(store.env, PROCESSES)
       const db = await store.open()
-      // Whether events arrive all the same is what delivery-kill.test.ts is about.
+      // delivery-kill.test.ts proves that the events still arrive.
       const { urls, crashes } = fleet
-      drama = await Drama.begin({ fault: 'process killed', engine: engine.name, urls, crashes, db })
+      scenario = await FaultScenario.start({
+        fault: 'process killed',
+        engine: engine.name,
+        urls,
+        crashes,
+        db,
+      })
       for (const _ of rounds(ROUNDS)) {
-        drama.startLoad()
-        const [first, second] = drama.random.chance(0.5) ? [0, 1] : [1, 0]
-        await drama.acknowledge(drama.random.between(20, 200))
-        await drama.strike(async () => {
+        scenario.startLoad()
+        const [first, second] = scenario.random.chance(0.5) ? [0, 1] : [1, 0]
+        await scenario.waitForWrites(scenario.random.between(20, 200))
+        await scenario.inject(async () => {
           await fleet!.kill(first)
           await fleet!.startMissing()
         })
-        // Both at once, now and then: then nobody's memory helps.
-        await drama.acknowledge(drama.random.between(1, 100))
-        await drama.strike(async () => {
+        // Sometimes both processes are down, so that no cache survives.
+        await scenario.waitForWrites(scenario.random.between(1, 100))
+        await scenario.inject(async () => {
           await fleet!.kill(second)
-          if (drama!.random.chance(0.5)) await fleet!.kill(first)
-          await wait(drama!.random.between(0, 50))
+          if (scenario!.random.chance(0.5)) await fleet!.kill(first)
+          await wait(scenario!.random.between(0, 50))
           await fleet!.startMissing()
         })
-        await drama.reckon()
+        await scenario.verify()
       }
       expect(fleet.crashes).toEqual([])
     },

@@ -1,4 +1,4 @@
-/** A token that was acknowledged, with the span in which it was asked for. */
+/** An acknowledged token, with the times of its request and response. */
 export interface TokenEntry {
   readonly token: string
   readonly keyId: string
@@ -6,11 +6,11 @@ export interface TokenEntry {
   readonly answeredAt: number
   /** Epoch milliseconds. */
   readonly expiresAt: number
-  /** Revoked one by one: as a kill, below. */
+  /** Set once the token itself was revoked. */
   revocation?: Kill
 }
 
-/** Blocking a key, or revoking its tokens. Without an answer nobody knows whether it happened. */
+/** A request that blocks a key or revokes tokens. Without a response its outcome is unknown. */
 export interface Kill {
   readonly sentAt: number
   answeredAt?: number
@@ -20,9 +20,9 @@ export interface Redemption {
   readonly key: string
   readonly path: string
   readonly body: string
-  /** The answer, once there was one. */
+  /** Text of the response, once there was one. */
   answer?: string
-  /** Refused for good: out of stock. */
+  /** Set if the reward was out of stock. */
   refused?: true
 }
 
@@ -33,15 +33,15 @@ export interface Report {
 }
 
 /**
- * What the service has acknowledged, and what was asked without an answer. Times are of the test's own monotonic clock:
- * where two spans overlap, nobody can say which came first, and both outcomes are right.
+ * Records the acknowledged requests and those without a response. Times come from the monotonic clock of the test. If the
+ * times of two requests overlap, their order is unknown, and both outcomes are correct.
  */
 export class Ledger {
   readonly tokens: TokenEntry[] = []
   readonly kills = new Map<string, Kill[]>()
   readonly redemptions: Redemption[] = []
   readonly reports: Report[] = []
-  /** What may never happen: an answer that nobody expects, a hang, a dead token that lives. */
+  /** Unexpected responses, hanging requests, and dead tokens that were reported active. */
   readonly violations: string[] = []
   readonly statuses: Record<number, number> = {}
 
@@ -51,7 +51,7 @@ export class Ledger {
     return kills
   }
 
-  /** `dead` and `alive` are certain; anything else may be either. */
+  /** `dead` and `alive` are certain. For `either` both are correct. */
   stateOf(entry: TokenEntry): 'alive' | 'dead' | 'either' {
     const kills = [...this.killsOf(entry.keyId), ...(entry.revocation ? [entry.revocation] : [])]
     if (kills.some(({ sentAt, answeredAt }) => answeredAt !== undefined && sentAt > entry.answeredAt))
@@ -60,7 +60,7 @@ export class Ledger {
     return spared ? 'alive' : 'either'
   }
 
-  /** When it became certain that a dead token is dead. */
+  /** When the first response confirmed that the token is dead. */
   deadSince(entry: TokenEntry): number {
     const kills = [...this.killsOf(entry.keyId), ...(entry.revocation ? [entry.revocation] : [])]
     const times = kills.filter(({ sentAt }) => sentAt > entry.answeredAt).map(({ answeredAt }) => answeredAt)

@@ -4,11 +4,11 @@ import { isInstalled } from '../proxy.ts'
 import { report as reportRow } from './report.ts'
 
 const installed = isInstalled('nginx')
-const missing = ': skipped, since nginx is not installed (apt-get install -y nginx-light)'
+const missing = ' (skipped: nginx is not installed, apt-get install -y nginx-light)'
 
-// `npm run trial:machines` does the same for longer, and shows what clients met.
-describe.skipIf(!installed)(`three services and two workers behind nginx${installed ? '' : missing}`, () => {
-  test('lose nothing that was acknowledged, killed and upgraded one by one under load', async () => {
+// `npm run trial:machines` does the same for longer, and shows the responses that clients got.
+describe.skipIf(!installed)(`several machines${installed ? '' : missing}`, () => {
+  test('three services and two workers behind nginx, killed and upgraded one by one under load, lose no acknowledged write', async () => {
     const report = await runTrial({ steadyMs: 500, downMs: 300, say: () => undefined })
     const { tokensAcknowledged: tokens, redemptionsAcknowledged: redemptions } = report
     reportRow('fault', {
@@ -24,7 +24,7 @@ describe.skipIf(!installed)(`three services and two workers behind nginx${instal
       ...new Array(5).fill('upgraded'),
       'again',
     ])
-    // Else nothing was under way, and this proved nothing.
+    // Every phase had requests. Otherwise the test would prove nothing.
     for (const { name, answered } of report.phases) expect(answered, name).toBeGreaterThan(0)
     expect(redemptions).toBeGreaterThan(20)
     expect(tokens).toBeGreaterThan(50)

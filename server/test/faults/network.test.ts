@@ -4,12 +4,12 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { openDatabase } from '../../src/platform/database/index.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { connectSql } from '../sql.ts'
-import { Drama } from './drama.ts'
+import { FaultScenario } from './fault-scenario.ts'
 import { Fleet } from './fleet.ts'
-import { rounds, TEST_TIMEOUT_MS } from './form.ts'
+import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-/** Longer than the deadline of a statement: whoever waits for an answer must have given up by then. */
+/** Longer than the deadline of a statement, so that every waiting request has failed by then. */
 const SILENCE_MS = 9_000
 
 const cleanUps: (() => unknown)[] = []
@@ -41,7 +41,7 @@ const FAULTS: Record<string, (proxy: TcpProxy, ms: number) => Promise<void>> = {
       await wait(ms / 40)
     }
   },
-  'answers of PostgreSQL cut in the middle': async (proxy, ms) => {
+  'responses of PostgreSQL cut off': async (proxy, ms) => {
     for (let i = 0; i < 10; i++) {
       proxy.cutWithin(ms % 700)
       await wait(ms / 40)
@@ -49,25 +49,25 @@ const FAULTS: Record<string, (proxy: TcpProxy, ms: number) => Promise<void>> = {
     proxy.cutWithin(Number.POSITIVE_INFINITY)
   },
   'PostgreSQL slow': async (proxy, ms) => {
-    proxy.weather({ kind: 'slow', ms: 60 })
+    proxy.setNetwork({ delayMs: 60 })
     await wait(ms * 2)
-    proxy.weather({ kind: 'fair' })
+    proxy.setNetwork('normal')
   },
   'PostgreSQL refuses': async (proxy, ms) => {
-    proxy.weather({ kind: 'refusing' })
+    proxy.setNetwork('refusing')
     proxy.cut()
     await wait(ms)
-    proxy.weather({ kind: 'fair' })
+    proxy.setNetwork('normal')
   },
   'PostgreSQL silent': async (proxy, ms) => {
-    proxy.weather({ kind: 'silent' })
+    proxy.setNetwork('silent')
     await wait(SILENCE_MS + ms)
-    proxy.weather({ kind: 'fair' })
+    proxy.setNetwork('normal')
   },
 }
 
 test(
-  'a network that cuts, slows, refuses or swallows costs answers, and nothing that was acknowledged',
+  'a network that resets, delays, refuses or drops connections to PostgreSQL loses no acknowledged write',
   async () => {
     const url = await freshDatabase()
     const proxy = await startTcpProxy({ port: Number(new URL(url).port) })
@@ -78,29 +78,29 @@ test(
     cleanUps.push(() => fleet.end())
     const db = await openDatabase({ clock: systemClock }, { url, pool: 3, folder: '' })
     cleanUps.push(() => db.close())
-    const dramas: Drama[] = []
-    for (const [fault, strike] of Object.entries(FAULTS)) {
+    const scenarios: FaultScenario[] = []
+    for (const [fault, inject] of Object.entries(FAULTS)) {
       const receiver = await newReceiver()
       const { urls, crashes } = fleet
-      const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
-      cleanUps.push(() => drama.end())
-      dramas.push(drama)
+      const scenario = await FaultScenario.start({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
+      cleanUps.push(() => scenario.end())
+      scenarios.push(scenario)
       for (const _ of rounds(1)) {
-        drama.startLoad()
-        await drama.acknowledge(50)
-        await drama.strike(() => strike(proxy, drama.random.between(500, 1_500)))
-        await drama.acknowledge(30)
-        await drama.reckon()
+        scenario.startLoad()
+        await scenario.waitForWrites(50)
+        await scenario.inject(() => inject(proxy, scenario.random.between(500, 1_500)))
+        await scenario.waitForWrites(30)
+        await scenario.verify()
       }
     }
-    for (const drama of dramas) await drama.conclude()
+    for (const scenario of scenarios) await scenario.verifyFinal()
     expect(fleet.crashes).toEqual([])
   },
   TEST_TIMEOUT_MS * Object.keys(FAULTS).length,
 )
 
 test(
-  'callers whose connections are cut in the middle of an answer ask again, and nothing happens twice',
+  'clients that retry after a reset during a response change nothing twice',
   async () => {
     const url = await freshDatabase()
     const fleet = await Fleet.start({ JETON_DATABASE_URL: url }, 1)
@@ -111,22 +111,22 @@ test(
     cleanUps.push(() => db.close())
     const urls = () => [`http://127.0.0.1:${proxy.port}`]
     const { crashes } = fleet
-    const setting = { fault: 'connections of callers cut', engine: 'PostgreSQL', urls, crashes, db }
-    const drama = await Drama.begin({ ...setting, receiver: await newReceiver() })
-    cleanUps.push(() => drama.end())
+    const options = { fault: 'connections of clients cut', engine: 'PostgreSQL', urls, crashes, db }
+    const scenario = await FaultScenario.start({ ...options, receiver: await newReceiver() })
+    cleanUps.push(() => scenario.end())
     for (const _ of rounds(2)) {
-      drama.startLoad()
-      await drama.acknowledge(30)
-      await drama.strike(async () => {
+      scenario.startLoad()
+      await scenario.waitForWrites(30)
+      await scenario.inject(async () => {
         for (let i = 0; i < 20; i++) {
-          proxy.cutWithin(drama.random.between(0, 900))
-          if (drama.random.chance(0.2)) proxy.cut()
-          await wait(drama.random.between(5, 30))
+          proxy.cutWithin(scenario.random.between(0, 900))
+          if (scenario.random.chance(0.2)) proxy.cut()
+          await wait(scenario.random.between(5, 30))
         }
       })
-      await drama.reckon()
+      await scenario.verify()
     }
-    await drama.conclude()
+    await scenario.verifyFinal()
     expect(fleet.crashes).toEqual([])
   },
   TEST_TIMEOUT_MS,

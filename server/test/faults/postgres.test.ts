@@ -5,13 +5,13 @@ import { type Database, openDatabase } from '../../src/platform/database/index.t
 import { type PostgresPair, startPostgresPair } from '../postgres-pair.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
 import { startReceiver } from '../receiver.ts'
-import { Drama } from './drama.ts'
+import { FaultScenario } from './fault-scenario.ts'
 import { Fleet } from './fleet.ts'
-import { LONG, rounds, TEST_TIMEOUT_MS } from './form.ts'
+import { LONG, rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 const PROCESSES = 2
 
-describe('PostgreSQL', () => {
+describe('an outage', () => {
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -29,18 +29,18 @@ describe('PostgreSQL', () => {
     return fleet
   }
 
-  async function begin(fault: string, fleet: Fleet, url: string): Promise<Drama> {
+  async function startScenario(fault: string, fleet: Fleet, url: string): Promise<FaultScenario> {
     const receiver = await startReceiver()
     cleanUps.push(() => receiver.close())
     const { urls, crashes } = fleet
     const db = await open(url)
-    const drama = await Drama.begin({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
-    cleanUps.push(() => drama.end())
-    return drama
+    const scenario = await FaultScenario.start({ fault, engine: 'PostgreSQL', urls, crashes, db, receiver })
+    cleanUps.push(() => scenario.end())
+    return scenario
   }
 
   test(
-    'that is stopped, killed or restarted under load comes back with everything that was acknowledged',
+    'PostgreSQL that is stopped, killed or restarted under load has every acknowledged write afterwards',
     async () => {
       const server = await startPostgres()
       cleanUps.push(() => server.remove())
@@ -55,72 +55,71 @@ describe('PostgreSQL', () => {
         'PostgreSQL killed': (ms: number) => away((it) => it.kill(), ms),
         'PostgreSQL restarted': () => server.restart(),
       }
-      const dramas: Drama[] = []
-      for (const [fault, strike] of Object.entries(faults)) {
-        const drama = await begin(fault, fleet, server.url())
-        dramas.push(drama)
+      const scenarios: FaultScenario[] = []
+      for (const [fault, inject] of Object.entries(faults)) {
+        const scenario = await startScenario(fault, fleet, server.url())
+        scenarios.push(scenario)
         for (const _ of rounds(1)) {
-          drama.startLoad()
-          await drama.acknowledge(drama.random.between(50, 200))
-          await drama.strike(() => strike(drama.random.between(0, 2_000)))
-          await drama.acknowledge(30)
-          await drama.reckon()
+          scenario.startLoad()
+          await scenario.waitForWrites(scenario.random.between(50, 200))
+          await scenario.inject(() => inject(scenario.random.between(0, 2_000)))
+          await scenario.waitForWrites(30)
+          await scenario.verify()
         }
       }
-      for (const drama of dramas) await drama.conclude()
+      for (const scenario of scenarios) await scenario.verifyFinal()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS * 3,
   )
 
   test(
-    'that fails over to its synchronous standby under load loses nothing that was acknowledged',
+    'a failover to the synchronous standby under load loses no acknowledged write',
     async () => {
       const pair: PostgresPair = await startPostgresPair()
       cleanUps.push(() => pair.remove())
       const fleet = await serve(pair.url())
-      const drama = await begin('failover to the standby', fleet, pair.url())
+      const scenario = await startScenario('failover to the standby', fleet, pair.url())
       for (const round of rounds(2)) {
-        drama.startLoad()
-        await drama.acknowledge(drama.random.between(50, 300))
-        await drama.strike(() => pair.failOver())
-        await drama.acknowledge(30)
-        await drama.reckon()
+        scenario.startLoad()
+        await scenario.waitForWrites(scenario.random.between(50, 300))
+        await scenario.inject(() => pair.failOver())
+        await scenario.waitForWrites(30)
+        await scenario.verify()
         if (LONG || round === 0) await pair.heal()
       }
-      await drama.conclude()
+      await scenario.verifyFinal()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,
   )
 
   test(
-    'that loses its standby acknowledges nothing that would be lost with it, and goes on at its return',
+    'PostgreSQL without its synchronous standby acknowledges no write, and continues when the standby returns',
     async () => {
       const pair = await startPostgresPair()
       cleanUps.push(() => pair.remove())
       const fleet = await serve(pair.url())
-      const drama = await begin('standby away', fleet, pair.url())
+      const scenario = await startScenario('standby down', fleet, pair.url())
       for (const _ of rounds(1)) {
-        drama.startLoad()
-        await drama.acknowledge(50)
+        scenario.startLoad()
+        await scenario.waitForWrites(50)
         await pair.standby().stop()
-        // Whoever waits for the standby is told that nobody knows; nothing is acknowledged until it is back. What was
-        // committed before may still be on its way to who asked.
-        await drama.fallSilent()
-        const before = drama.load.ledger.acknowledged()
+        // Requests that wait for the standby fail with an unknown outcome. Responses to earlier commits may still arrive.
+        await scenario.waitForSilence()
+        const before = scenario.load.ledger.acknowledged()
         await wait(8_000)
-        expect(drama.load.ledger.acknowledged()).toEqual(before)
-        await drama.strike(() => pair.standby().start())
-        await drama.acknowledge(30)
-        await drama.reckon()
+        expect(scenario.load.ledger.acknowledged()).toEqual(before)
+        await scenario.inject(() => pair.standby().start())
+        await scenario.waitForWrites(30)
+        await scenario.verify()
       }
-      // And if the primary dies after all, the standby knows everything.
-      drama.startLoad()
-      await drama.acknowledge(30)
-      await drama.strike(() => pair.failOver())
-      await drama.reckon()
-      await drama.conclude()
+      // The standby has every acknowledged write if the primary dies afterwards.
+      scenario.startLoad()
+      await scenario.waitForWrites(30)
+      await scenario.inject(() => pair.failOver())
+      await scenario.verify()
+      await scenario.verifyFinal()
       expect(fleet.crashes).toEqual([])
     },
     TEST_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
-/** A line of the table that `npm run test:faults` prints at its end. */
+/** A row of the table that a run with faults prints at its end. */
 export interface Row {
   readonly fault: string
   readonly engine: string
@@ -10,13 +10,13 @@ export interface Row {
   readonly events: number
   readonly kills: number
   readonly lost: number
-  /** Longest time from the end of the fault to the first write that was acknowledged. */
+  /** Longest time from the end of the fault to the first acknowledged write. */
   readonly backAfterMs: number | null
 }
 
 const FILE = process.env.FAULTS_REPORT
 
-/** Tests run in several processes: what they have to say is gathered in a file. */
+/** Appends a row to the report file. Tests run in several processes, so they share a file. */
 export function report(kind: 'fault' | 'fuzz', row: object): void {
   if (FILE) appendFileSync(FILE, `${JSON.stringify({ kind, ...row })}\n`)
 }

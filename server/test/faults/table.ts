@@ -1,6 +1,8 @@
+import { LONG, SEED } from './run-settings.ts'
+
 type Rows = readonly Record<string, unknown>[]
 
-/** Column by column: what it is called, and what stands in it. */
+/** Header and cell text of each column. */
 type Columns = readonly (readonly [string, (row: Record<string, unknown>) => unknown])[]
 
 const FAULTS: Columns = [
@@ -22,7 +24,7 @@ const FUZZ: Columns = [
   ['answered', ({ answers }) => answers],
   ['slowest', ({ slowestMs }) => `${slowestMs} ms`],
   ['memory', ({ memory }) => memory],
-  ['let in', ({ found }) => found],
+  ['granted', ({ found }) => found],
 ]
 
 function lines(rows: Rows, columns: Columns): string[] {
@@ -39,14 +41,14 @@ function lines(rows: Rows, columns: Columns): string[] {
   )
 }
 
-/** Under a fault: what was acknowledged, and what of it was lost. Of hostile input: what it did. */
-export function printTable(rows: Rows, { form, seed, ms }: { form: string; seed: number; ms: number }): void {
+/** Prints how much was acknowledged and lost under each fault, and how the service answered hostile input. */
+export function printTable(rows: Rows): void {
   const sorted = rows.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
   const faults = sorted.filter(({ kind }) => kind === 'fault')
   const fuzz = sorted.filter(({ kind }) => kind === 'fuzz')
   const text = [
     '',
-    `Faults and hostile input, ${form} form, seed ${seed}, ${Math.round(ms / 1000)} s`,
+    `Faults and hostile input, ${LONG ? 'long' : 'short'} form, seed ${SEED}`,
     '',
     ...(faults.length > 0 ? [...lines(faults, FAULTS), ''] : []),
     ...(fuzz.length > 0 ? [...lines(fuzz, FUZZ), ''] : []),

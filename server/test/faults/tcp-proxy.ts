@@ -1,19 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** How the network behaves. */
-export type Weather =
-  | { readonly kind: 'fair' }
-  /** Every piece arrives this much later, in order. */
-  | { readonly kind: 'slow'; readonly ms: number }
-  /** Nothing arrives any more, and nobody is told: a cable that was pulled. */
-  | { readonly kind: 'silent' }
-  /** Connections are refused as soon as they come. */
-  | { readonly kind: 'refusing' }
+/**
+ * State of the network. `silent` drops every byte without an error, like a pulled cable. `refusing` resets new
+ * connections. A delay applies to every chunk and keeps the order.
+ */
+export type Network = 'normal' | 'silent' | 'refusing' | { readonly delayMs: number }
 
-/** Carries bytes between its clients and a port of this machine, as badly as the test likes. */
+/** Forwards bytes between its clients and a port of this machine, with the faults that the test sets. */
 export interface TcpProxy {
   readonly port: number
-  weather(now: Weather): void
+  setNetwork(state: Network): void
   /** Resets every connection that is open. */
   cut(): void
   /** Closes every connection after its next `bytes` bytes to the client: in the middle of an answer. */
@@ -23,7 +19,7 @@ export interface TcpProxy {
 
 export async function startTcpProxy(to: { readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
-  let weather: Weather = { kind: 'fair' }
+  let network: Network = 'normal'
   let bytesLeft = Number.POSITIVE_INFINITY
 
   function end(pair: readonly [Socket, Socket]): void {
@@ -48,9 +44,9 @@ export async function startTcpProxy(to: { readonly port: number }): Promise<TcpP
     }
 
     from.on('data', (chunk: Buffer) => {
-      if (weather.kind === 'silent') return
-      const ms = weather.kind === 'slow' ? weather.ms : 0
-      // Also in fair weather, what comes after something slow stays behind it: TCP never changes the order.
+      if (network === 'silent') return
+      const ms = typeof network === 'object' ? network.delayMs : 0
+      // A chunk stays behind delayed ones, also after the delay was removed: TCP never changes the order.
       if (ms === 0 && waiting === 0) return hand(chunk)
       waiting++
       behind = behind
@@ -65,7 +61,7 @@ export async function startTcpProxy(to: { readonly port: number }): Promise<TcpP
   }
 
   const server = createServer((client) => {
-    if (weather.kind === 'refusing') return void client.resetAndDestroy()
+    if (network === 'refusing') return void client.resetAndDestroy()
     const upstream = connect({ host: '127.0.0.1', port: to.port })
     const pair = [client, upstream] as const
     pairs.add(pair)
@@ -75,10 +71,10 @@ export async function startTcpProxy(to: { readonly port: number }): Promise<TcpP
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as { port: number }).port,
-    weather(now) {
-      // What was swallowed in silence is lost for good: such connections are of no use to anybody.
-      if (weather.kind === 'silent') for (const pair of [...pairs]) end(pair)
-      weather = now
+    setNetwork(state) {
+      // Dropped bytes are lost for good, so these connections cannot be used any more.
+      if (network === 'silent') for (const pair of [...pairs]) end(pair)
+      network = state
     },
     cut() {
       for (const pair of [...pairs]) end(pair)

@@ -92,7 +92,7 @@ eachEngine((engine) => {
     Promise.all(credentials.map(async (one) => (await call(method, path, one)).status))
 
   describe('a route behind a scope', () => {
-    test('opens to the scope of its first segment and to the whole of its side, by token and by pair', async () => {
+    test('a route is open to the scope of its first path segment and to api or client_api, by token and by key pair', async () => {
       const scopes = ['vouchers', 'client_redeem', 'rewards', 'loyalties', 'api', 'client_api']
       const tokens = await Promise.all(scopes.map(async (scope) => bearer(await tokenOf(scope))))
       const pairs = await Promise.all(
@@ -109,7 +109,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('that states its own opens to that one, not to what its path would say', async () => {
+    test('a route that declares a scope is open to that scope and not to the one of its path', async () => {
       const path = '/v1/loyalties/x/rewards'
       const credentials = [
         bearer(await tokenOf('loyalties')),
@@ -119,7 +119,7 @@ eachEngine((engine) => {
       expect(await statuses(path, 'GET', credentials)).toEqual([403, 200, 200])
     })
 
-    test('knows who calls and for which project', async () => {
+    test('a route knows its caller and the project', async () => {
       for (const credential of [bearer(await tokenOf('vouchers')), pairOf(key)]) {
         const { body } = await call('GET', '/v1/vouchers/x', {
           ...credential,
@@ -131,7 +131,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('is opened from the cache without a promise, by token and by pair', async () => {
+    test('access from the cache is decided synchronously, by token and by key pair', async () => {
       for (const headers of [bearer(await tokenOf('vouchers')), pairOf(key)]) {
         expect((await call('GET', '/v1/vouchers/x', headers)).status).toBe(200)
         const request = { headers, method: 'GET', url: '/v1/vouchers/x', caller: { plain: '127.0.0.1' } }
@@ -139,7 +139,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('answers by RFC 6750: nothing sent, a dead token, too little scope', async () => {
+    test('a route responds as RFC 6750 says to a missing token, a dead token and a missing scope', async () => {
       const [none, dead, narrow] = [
         await call('GET', '/v1/vouchers/x'),
         await call('GET', '/v1/vouchers/x', bearer('jtn_x')),
@@ -162,12 +162,12 @@ eachEngine((engine) => {
       expect(refusals.slice(-3)).toEqual(['bearer_missing', 'bearer_malformed', 'scope_insufficient'])
     })
 
-    test('refuses a bearer token together with a pair: 400, since nobody could say which is meant', async () => {
+    test('a bearer token together with a key pair gets 400, since the identity is ambiguous', async () => {
       const answer = await call('GET', '/v1/vouchers/x', { ...bearer(await tokenOf('api')), ...pairOf(key) })
       expect([answer.status, answer.body.key]).toEqual([400, 'conflicting_credentials'])
     })
 
-    test('takes a token from the header only, never from the query or the body', async () => {
+    test('a token counts only in the header, never in the query or the body', async () => {
       const token = await tokenOf('api')
       expect((await call('GET', `/v1/vouchers/x?access_token=${token}`)).status).toBe(401)
       const body = JSON.stringify({ access_token: token })
@@ -179,7 +179,7 @@ eachEngine((engine) => {
       expect(posted.status).toBe(401)
     })
 
-    test('asks for the credential before it looks at the body', async () => {
+    test('a route checks the credential before it reads the body', async () => {
       const headers = { 'content-type': 'application/json' }
       const broken = { method: 'POST', body: '{broken' }
       expect((await send(`${url}/v1/vouchers`, { ...broken, headers })).status).toBe(401)
@@ -187,7 +187,7 @@ eachEngine((engine) => {
       expect((await send(`${url}/v1/vouchers`, { ...broken, headers: held })).status).toBe(400)
     })
 
-    test('is guarded by every method: one that is not there is told only to those who may call', async () => {
+    test('a route is guarded for every method, and only allowed callers learn that a method does not exist', async () => {
       const credentials = [{}, bearer(await tokenOf('orders')), bearer(await tokenOf('vouchers'))]
       for (const method of ['DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
         expect(await statuses('/v1/vouchers/x', method, credentials), method).toEqual([401, 403, 405])
@@ -195,7 +195,7 @@ eachEngine((engine) => {
       expect(headers.get('allow')).toBe('GET')
     })
 
-    test('holds the whitelist of the key, for tokens and pairs', async () => {
+    test('a route applies the allowlist of the key to tokens and key pairs', async () => {
       const narrow = await service.key(project.id, { name: 'narrow', ip_whitelist: ['203.0.113.0/24'] })
       // Issuing asks for the address as well, and this service trusts no proxy: the whitelist comes afterwards.
       const open = await service.key(project.id, { name: 'open' })
@@ -210,7 +210,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('holds the present permissions of the key, not those at the time of issuing', async () => {
+    test('a route applies the current permissions of the key, not those at the time of issue', async () => {
       const shrinking = await service.key(project.id, { name: 'shrinking', permissions: ['vouchers'] })
       const token = bearer(await tokenOf('vouchers', shrinking))
       expect((await call('GET', '/v1/vouchers/x', token)).status).toBe(200)
@@ -221,7 +221,7 @@ eachEngine((engine) => {
       expect((await call('GET', '/v1/vouchers/x', token)).status).toBe(200)
     })
 
-    test('cannot be reached around its guard by another spelling of its path', async () => {
+    test('another spelling of a path does not bypass the guard of its route', async () => {
       const token = bearer(await tokenOf('orders'))
       for (const path of [
         '/%76%31/vouchers/x',
@@ -254,7 +254,7 @@ function allRoutes() {
 }
 
 describe('every route of the service', () => {
-  test('has a rule, and everything of /v1 and /client/v1 but OAuth is reached by a scope alone', () => {
+  test('every route has an access rule, and every route of /v1 and /client/v1 except OAuth requires a scope', () => {
     const routes = allRoutes()
     expect(routes.length).toBeGreaterThan(40)
     for (const { method, url, config } of routes) {
@@ -266,7 +266,7 @@ describe('every route of the service', () => {
     }
   })
 
-  test('of /v1 that is not guarded is one of the OAuth endpoints', () => {
+  test('the only unguarded routes of /v1 are the OAuth endpoints', () => {
     const open = allRoutes().filter(
       ({ url, config }) => scopeOfPath(url) !== null && config.access !== 'scope',
     )
@@ -275,7 +275,7 @@ describe('every route of the service', () => {
     )
   })
 
-  test('is registered with a rule or not at all', () => {
+  test('a route without an access rule cannot be registered', () => {
     const { app } = httpWith(() => undefined)
     expect(() => app.get('/v1/vouchers', async () => '')).toThrow('has no access rule')
     expect(() => app.get('/v1/vouchers', { config: { access: 'public' } }, async () => '')).toThrow(
@@ -311,7 +311,7 @@ describe('the OpenAPI document', () => {
     app.get('/v1/loyalties/probes/:id', { config: { ...config, scope: 'rewards' } }, async () => '')
   }
 
-  test('tells of each operation how to be allowed, and which scope it needs', async () => {
+  test('the OpenAPI document names the credential and the scope of each operation', async () => {
     const { paths, components } = (await describeApi(addApart)) as Document
     const expected = (scope: string) => ({
       security: [{ bearer: [scope] }, { appId: [], appToken: [] }],

@@ -41,7 +41,7 @@ eachEngine((engine) => {
   const latest = async () => (await entries('?limit=1'))[0]!
 
   describe('the audit log', () => {
-    test('has one entry per change: when, who, from where, what, before and after, and under which request', async () => {
+    test('the audit log has one entry per change, with time, actor, address, action, before, after and request id', async () => {
       const project = await service.project('Changes')
       const key = await service.key(project.id, { name: 'shop' })
       const token = await service.issue(key)
@@ -162,7 +162,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('tells of creations with nothing before and the resource after', async () => {
+    test('the audit log shows a creation with nothing before and the resource after', async () => {
       await service.advance(5)
       const project = await service.project('Created')
       expect(await latest()).toMatchObject({
@@ -186,7 +186,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('tells of a token that an operator revoked, by its id', async () => {
+    test('the audit log names a revoked token by its id', async () => {
       const project = await service.project('Tokens')
       const key = await service.key(project.id)
       await service.issue(key)
@@ -200,7 +200,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('says nothing of what was refused, nor of what changed nothing', async () => {
+    test('the audit log has no entry for a refused request or one without a change', async () => {
       const project = await service.project('Quiet')
       const key = await service.key(project.id)
       const before = (await everythingIn(service.service.db)).audit_log
@@ -219,7 +219,7 @@ eachEngine((engine) => {
       expect((await everythingIn(service.service.db)).audit_log).toEqual(before)
     })
 
-    test('has an entry exactly where there is a change: if the entry cannot be written, nothing is changed', async () => {
+    test('a change without its audit entry is rolled back', async () => {
       const own = await startTimedService(engine)
       const { db } = own.service
       const project = await own.project('Kept')
@@ -250,7 +250,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('of a project holds its own entries only, and outlives it', async () => {
+    test('the audit log of a project has only its own entries, and outlives the project', async () => {
       const [one, other] = [await service.project('One'), await service.project('Other')]
       await service.key(one.id)
       await service.key(other.id)
@@ -287,7 +287,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('narrow it by action, subject and actor, alone and together', async () => {
+    test('filters of the audit log combine action, subject and actor', async () => {
       expect((await list('?action=api_key.blocked')).body.total).toBe(14)
       expect((await list(`?subject=${keys[3]!.id}`)).body.total).toBe(2)
       const one = await list(`?action=api_key.blocked&subject=${keys[3]!.id}&actor=${OPERATOR.id}`)
@@ -297,7 +297,7 @@ eachEngine((engine) => {
         expect((await list(nothing)).body, nothing).toMatchObject({ total: 0, data: [], next_cursor: null })
     })
 
-    test('narrow it in time: from is included, to is not', async () => {
+    test('time filters of the audit log include the start and exclude the end', async () => {
       const at = (ms: number) => encodeURIComponent(new Date(began + ms).toISOString())
       const blocked = async (query: string) => (await list(`?action=api_key.blocked${query}`)).body.total
       expect(await blocked(`&from=${at(10)}`)).toBe(12)
@@ -308,7 +308,7 @@ eachEngine((engine) => {
     })
 
     test.each([1, 7, 10, 28])(
-      'a walk along the cursor in pages of %i visits each entry exactly once, while others are added',
+      'the audit log in pages of %i returns each entry once, while others are added',
       async (limit) => {
         const filter = `?limit=${limit}&from=${encodeURIComponent(new Date(began).toISOString())}`
         const first = await list(`${filter}`)
@@ -335,13 +335,13 @@ eachEngine((engine) => {
       },
     )
 
-    test('an exact page has no cursor to an empty one', async () => {
+    test('a last page that is full has no cursor to an empty page', async () => {
       const { body } = await list('?action=api_key.blocked&limit=14')
       expect([body.data.length, body.next_cursor]).toEqual([14, null])
     })
   })
 
-  test('no secret is stored, nor answered a second time, whatever is done with it', async () => {
+  test('no operation stores a secret in plain text or returns it a second time', async () => {
     const own = await startTimedService(engine)
     const secrets = [OPERATOR.token]
     const project = await own.project('Secrets')

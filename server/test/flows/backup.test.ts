@@ -9,12 +9,12 @@ import { EXCLUDED_TABLES } from '../../src/app/back-up.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import { jeton } from '../command-line.ts'
+import { readTotals, wrongCards } from '../concurrent-redemptions.ts'
 import { eachEngine, type TestStore } from '../engines.ts'
+import { createDemoProject, LARGE_STOCK } from '../faults/demo-project.ts'
 import { Load } from '../faults/load.ts'
 import { Random } from '../faults/random.ts'
-import { PLENTY, setStage } from '../faults/stage.ts'
 import { openShop } from '../loyalty.ts'
-import { readBooks, wrongCards } from '../redemption-rush.ts'
 import { type Pair, startService, type TestService } from '../service.ts'
 import { everythingIn } from '../timed-service.ts'
 
@@ -74,14 +74,14 @@ eachEngine((engine) => {
     return { shop, reward, card, redeem, redeemed }
   }
 
-  test('what is restored is what was there, row by row, on either engine', async () => {
+  test('a restore on either engine has the same rows as the backup', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
     await service.stop()
     const before = await everythingIn(await store.open())
     await backup(store)
-    for (const target of [await engine.freshStore(), await engine.otherStore()]) {
+    for (const target of [await engine.emptyStore(), await engine.otherEmptyStore()]) {
       const { code, out, err } = await restore(target)
       expect([code, err.includes('All tokens have stopped working')]).toEqual([0, true])
       expect(out).toMatch(/^[\d,]+ rows restored into /)
@@ -103,11 +103,11 @@ eachEngine((engine) => {
     }
   })
 
-  test('a backup under load is of one moment: points, stock, redemptions and events agree', async () => {
+  test('a backup under load is one snapshot, in which points, stock, redemptions and events agree', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
-    const stage = await setStage(service.url)
-    const load = new Load({ urls: () => [service.url], stage, random: new Random(1) })
+    const demo = await createDemoProject(service.url)
+    const load = new Load({ urls: () => [service.url], demo, random: new Random(1) })
     load.start()
     await expect.poll(() => load.ledger.acknowledged().redemptions).toBeGreaterThan(20)
     await backup(store)
@@ -117,12 +117,12 @@ eachEngine((engine) => {
     load.close()
     expect(load.ledger.violations).toEqual([])
 
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     expect((await restore(target)).code).toBe(0)
     const db = await target.open()
-    const books = await readBooks(db, stage.plenty)
-    const taken = PLENTY - books.stockLeft!
-    expect(books).toMatchObject({ redemptions: taken, events: taken, redeemed: taken })
+    const totals = await readTotals(db, demo.largeStockReward)
+    const taken = LARGE_STOCK - totals.stockLeft!
+    expect(totals).toMatchObject({ redemptions: taken, events: taken, redeemed: taken })
     expect(await wrongCards(db)).toEqual([])
     const { n } = await one(
       db,
@@ -132,7 +132,7 @@ eachEngine((engine) => {
     expect(Number(n)).toBe(0)
   })
 
-  test('no token comes back: not one of a key that was blocked since, nor one issued after the backup', async () => {
+  test('a restore reactivates no token, neither of a key that was blocked since nor one issued after the backup', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const project = await service.project('Club')
@@ -148,7 +148,7 @@ eachEngine((engine) => {
     const lost = await one(await store.open(), epochs())
     await service.stop()
 
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     const { err } = await restore(target)
     expect(err).toContain('Keys that were blocked, deleted, regenerated or narrowed since then are not')
     const found = await one(await target.open(), epochs())
@@ -162,13 +162,13 @@ eachEngine((engine) => {
     expect((await again.introspect(other, issued[0]!.body.access_token)).body.active).toBe(true)
   })
 
-  test('a retry after the restore gets the first answer, and takes no points again', async () => {
+  test('a retry after a restore gets the first response and takes no points again', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const { shop, card, reward, redeemed } = await fill(service)
     await backup(store)
     await service.stop()
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     await restore(target)
     const again = await serve(target)
     const path = `/v1/loyalties/${shop.campaign.id}/members/${card.code}/redemption`
@@ -183,10 +183,10 @@ eachEngine((engine) => {
       body: JSON.stringify({ reward: { id: reward.id } }),
     })
     expect(await answer.text()).toBe(redeemed.text)
-    expect((await readBooks(await target.open(), reward.id)).redemptions).toBe(1)
+    expect((await readTotals(await target.open(), reward.id)).redemptions).toBe(1)
   })
 
-  test('a store that holds something is not touched without --replace, nor with it unless someone means it', async () => {
+  test('a restore changes a store with data only with --replace and its confirmation', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -208,7 +208,7 @@ eachEngine((engine) => {
     expect(await names()).toContainEqual({ id: later.id })
   })
 
-  test('--replace makes the store what it was, and asks for the word first', async () => {
+  test('restore --replace asks for confirmation and replaces the content of the store', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -225,7 +225,7 @@ eachEngine((engine) => {
     expect((await again.manage('GET', '/projects')).body.total).toBe(1)
   })
 
-  test('a store that a service works with is not restored under its feet', async () => {
+  test('a restore into a store in use is refused', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -235,7 +235,7 @@ eachEngine((engine) => {
     expect((await service.manage('GET', '/projects')).body.total).toBe(1)
   })
 
-  test('a file that is cut, damaged, foreign or of another version is refused in one line, and nothing is changed', async () => {
+  test('a restore refuses a truncated, damaged, foreign or newer file in one line and changes nothing', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -283,7 +283,7 @@ eachEngine((engine) => {
       'not even compressed': [Buffer.from('hello'), /damaged or not a Jeton backup/],
       empty: [Buffer.alloc(0), /truncated|empty|damaged/],
     }
-    const target = await engine.freshStore()
+    const target = await engine.emptyStore()
     for (const [name, [bytes, says]] of Object.entries(cases)) {
       writeFileSync(file, bytes)
       const { code, out, err } = await restore(target)
@@ -298,7 +298,7 @@ eachEngine((engine) => {
     expect((await restore(target)).err).toContain('File not found')
   })
 
-  test('it is for its owner only, never over another file, and leaves nothing where it fails', async () => {
+  test('a backup is readable by its owner only, overwrites no file, and leaves none if it fails', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     await fill(service)
@@ -322,15 +322,15 @@ eachEngine((engine) => {
     expect(existsSync(`${file}.part`)).toBe(false)
   })
 
-  test('secrets of webhooks work with their key, and a restore with another one says which is needed', async () => {
+  test('restored webhook secrets work with their key, and a restore with another key names the required one', async () => {
     const store = await engine.freshStore()
     const service = await serve(store)
     const { shop } = await fill(service)
     await backup(store, { JETON_ENCRYPTION_KEY: KEY })
     await service.stop()
-    const right = await restore(await engine.freshStore(), [], { JETON_ENCRYPTION_KEY: KEY })
+    const right = await restore(await engine.emptyStore(), [], { JETON_ENCRYPTION_KEY: KEY })
     expect(right.err).not.toContain('encryption key')
-    const target = await engine.otherStore()
+    const target = await engine.otherEmptyStore()
     const wrong = await restore(target, [], { JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64') })
     expect(wrong.code).toBe(0)
     expect(wrong.err).toMatch(/require the encryption key [0-9a-f]{8}; the present one is [0-9a-f]{8}\./)
@@ -343,8 +343,8 @@ eachEngine((engine) => {
     expect(rotated.status).toBe(200)
   })
 
-  test('a store that is not there, or not ours, is not backed up', async () => {
-    const { code, err } = await command(await engine.freshStore(), ['backup', file])
+  test('a backup of a missing or foreign store is refused', async () => {
+    const { code, err } = await command(await engine.emptyStore(), ['backup', file])
     expect([code, err]).toEqual([78, expect.stringMatching(/There is no store|is not a Jeton store/)])
     expect(existsSync(file)).toBe(false)
   })

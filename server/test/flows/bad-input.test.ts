@@ -332,7 +332,7 @@ eachEngine((engine) => {
   }
 
   test.each([...BODIES, ...PATHS, ...QUERIES, ...METHODS, ...FORMS])(
-    '$name: $status, in words, and nothing is stored',
+    '$name gets $status with a message, and nothing is stored',
     async ({ status, says, oauth, ...request }) => {
       const answer = await ask(request)
       expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(says)])
@@ -359,7 +359,7 @@ eachEngine((engine) => {
     ['an operator that is deleted', 'DELETE', () => ({ path: `${M}/operators/${OPERATOR.id}` })],
   ]
   test.each(CHANGES)(
-    'an unknown field, a wrong type or broken JSON for %s is refused, and nothing is changed',
+    'an unknown field, a wrong type or malformed JSON for %s is refused, and nothing is changed',
     async (_, method, request) => {
       for (const body of [
         '{"force":true}',
@@ -409,14 +409,14 @@ eachEngine((engine) => {
     ['5,000 headers', `GET / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`, 431],
     ['a path of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
   ]
-  test.each(BROKEN)('%s on the socket has an answer like any other error', async (_, bytes, status) => {
+  test.each(BROKEN)('%s on the socket gets a response like any other error', async (_, bytes, status) => {
     const answer = await sendBytes(service.url, bytes)
     expect([answer.status, answer.text]).toEqual([status, expect.any(String)])
     expectErrorBody(answer)
     await expectNothingHappened()
   })
 
-  test('2 MB in chunks are cut off', async () => {
+  test('a chunked body of 2 MB is refused', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
     const head = Object.entries({
       host: 'x',
@@ -440,7 +440,7 @@ eachEngine((engine) => {
     expect(answer.body.request_id).not.toBe('v-000000000000000000')
   })
 
-  test('an answer never repeats a credential that was sent in the wrong place', async () => {
+  test('a response never repeats a credential that was sent in the wrong place', async () => {
     const issued = await service.key((await service.project('Echo')).id)
     const access = (await service.issue({ appId: issued.app_id, appToken: issued.app_token })).body
       .access_token

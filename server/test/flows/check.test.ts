@@ -48,7 +48,7 @@ eachEngine((engine) => {
   const stepsOf = ({ steps }: Ladder) => steps.map(({ step }) => step)
 
   describe('a check of a token', () => {
-    test('that may pass shows every step, and nothing to mend', async () => {
+    test('a check of a valid token shows every step and nothing to fix', async () => {
       const key = await newKey({ name: 'Till', permissions: ['vouchers', 'orders'], ip_whitelist: [HERE] })
       const answer = await check({
         access_token: await tokenOf(key),
@@ -142,7 +142,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('of a blocked key fails twice: the token is dead for good, and the key can be unblocked', async () => {
+    test('a check of a token of a blocked key says that the token is dead for good and that the key can be unblocked', async () => {
       const key = await newKey({ name: 'Blocked' })
       const question = { access_token: await tokenOf(key), path: '/v1/vouchers' }
       await service.manage('POST', `${key.path}/block`)
@@ -151,7 +151,7 @@ eachEngine((engine) => {
       expect(failures(await check(question))).toEqual(['of_present_epoch'])
     })
 
-    test('tells of a token that never was, and of one that expired', async () => {
+    test('a check distinguishes an unknown token from an expired one', async () => {
       const own = await startTimedService(engine)
       const key = await own.key((await own.project('Late')).id)
       const access_token = (await own.issue(key)).body.access_token as string
@@ -171,7 +171,7 @@ eachEngine((engine) => {
   })
 
   describe('a check of a key', () => {
-    test('goes by its app id, and needs no secret', async () => {
+    test('a check of a key takes its app id and no secret', async () => {
       const key = await newKey({ permissions: ['vouchers'], ip_whitelist: ['10.0.0.0/8'] })
       const ask = (path: string, address?: string) =>
         check({ app_id: key.appId, path, ...(address && { address }) })
@@ -190,7 +190,7 @@ eachEngine((engine) => {
       expect(failures(await ask('/v1/vouchers'))).toContain('key_active')
     })
 
-    test('of a path that no scope names asks to check the path, and never advises to permit everything', async () => {
+    test('a check of a path without a scope advises to check the path, and never to permit everything', async () => {
       const key = await newKey({ permissions: ['vouchers'] })
       const { steps, remedy, allowed } = await check({ app_id: key.appId, path: '/v1/reward' })
       expect(allowed).toBe(false)
@@ -202,13 +202,13 @@ eachEngine((engine) => {
       expect(token.remedy).toBe('Check the path: no scope names it.')
     })
 
-    test('that is not there ends at the credential', async () => {
+    test('a check of an unknown key ends at the credential', async () => {
       const answer = await check({ app_id: '00000000-0000-4000-8000-000000000000', path: '/v1/vouchers' })
       expect([stepsOf(answer), failures(answer)]).toEqual([['path', 'credential'], ['credential']])
     })
   })
 
-  test('a check says what the gateway does, whatever the state of the key and its token', async () => {
+  test('a check agrees with the gateway in every state of the key and its token', async () => {
     const states: ((key: Key) => Promise<unknown>)[] = [
       async () => undefined,
       (key) => change(key, { permissions: ['orders'] }),
@@ -252,7 +252,7 @@ eachEngine((engine) => {
       return [status, body.key]
     }
 
-    test('is of one credential and has a path', async () => {
+    test('a check requires one credential and a path', async () => {
       const path = '/v1/vouchers'
       expect(await ask({ path })).toEqual([400, 'missing_parameters'])
       expect(await ask({ path, access_token: 'jtn_x', app_id: 'x' })).toEqual([400, 'missing_parameters'])
@@ -263,7 +263,7 @@ eachEngine((engine) => {
         expect(await ask({ app_id: 'x', path, address }), address).toEqual([400, 'invalid_payload'])
     })
 
-    test('is for operators, changes nothing, and its token is neither told back nor kept', async () => {
+    test('a check is for operators, changes nothing, and neither returns nor stores the token', async () => {
       const init = {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

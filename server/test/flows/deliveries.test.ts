@@ -95,7 +95,7 @@ eachEngine((engine) => {
       await service.manage('DELETE', `${record.path}/webhooks/${to.deleted}`)
     })
 
-    test('is newest first, with the fields of the contract and no others', async () => {
+    test('deliveries are listed newest first, with the documented fields and no others', async () => {
       const { status, body } = await list(record)
       expect(status).toBe(200)
       expect(body).toMatchObject({ object: 'list', data_ref: 'data', total: 5, next_cursor: null })
@@ -122,7 +122,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('tells what is held and what is cancelled by the destination, and a next attempt only of what is pending', async () => {
+    test('the list of deliveries shows held and cancelled ones, and a next attempt only for pending ones', async () => {
       const { data } = (await list(record)).body as { data: Listed[] }
       for (const one of data) {
         expect(of[one.status]).toBe(one.id)
@@ -130,7 +130,7 @@ eachEngine((engine) => {
       }
     })
 
-    test.each(STATUSES)('holds by status %s exactly those', async (status) => {
+    test.each(STATUSES)('the list of deliveries filtered by status %s has exactly those', async (status) => {
       for (const more of ['', `&event=${eventId}`]) {
         const answer = await list(record, `?status=${status}${more}`)
         expect([idsIn(answer), answer.body.total]).toEqual([[of[status]], 1])
@@ -138,7 +138,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('narrows by destination and event, alone, together and with a status', async () => {
+    test('filters of deliveries combine destination, event and status', async () => {
       const found = async (query: string) => idsIn(await list(record, query))
       expect(await found(`?destination=${to.active}`)).toEqual([of.pending, of.delivered])
       expect(await found(`?destination=${to.disabled}`)).toEqual([of.held, of.exhausted])
@@ -154,7 +154,7 @@ eachEngine((engine) => {
     })
 
     test.each(['', '&status=held', '&event='])(
-      'narrows by time with %j, its start included and its end not',
+      'the time filter %j of deliveries includes its start and excludes its end',
       async (filter) => {
         const more = filter === '&event=' ? `${filter}${eventId}` : filter
         const at = (offset: number) => iso(now + offset)
@@ -166,7 +166,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('follows the destination at once', async () => {
+    test('the list of deliveries shows changes of a destination at once', async () => {
       const own = await openRecord(service)
       const id = await own.webhook()
       await own.delivery(id)
@@ -252,7 +252,7 @@ eachEngine((engine) => {
     )
 
     test.each(['', '&status=held', '&status=delivered'])(
-      'with %j has the same pages by number',
+      'a long list of deliveries with %j has the same pages by number',
       async (filter) => {
         const byCursor = (await wholeList(record, filter, 20)).map(({ id }) => id)
         const byPage: string[] = []
@@ -263,7 +263,7 @@ eachEngine((engine) => {
     )
 
     test.each(['', '&status=cancelled', '&status=exhausted'])(
-      'with %j between two times comes whole by its cursors, and is counted',
+      'a long list of deliveries with %j between two times is complete by its cursors, and is counted',
       async (filter) => {
         const [to, from] = [
           Math.max(...meant.map(({ at }) => at)),
@@ -280,7 +280,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('of one event comes whole by its cursors', async () => {
+    test('the deliveries of one event are complete by their cursors', async () => {
       const found = await wholeList(record, `&event=${meant[0]!.event_id}`, 100)
       expect(new Set(found.map(({ id }) => id)).size).toBe(meant.length)
       expect(found).toHaveLength(meant.length)
@@ -293,7 +293,7 @@ eachEngine((engine) => {
       record = await openRecord(service)
     })
 
-    test('shows what is sent, byte for byte, and every attempt in its order', async () => {
+    test('a delivery shows the sent bytes and every attempt in order', async () => {
       const event = await record.event({
         data: '{"customer":{"2":"b","1":"a","name":"Zoë \\u2028 </script>"}}',
       })
@@ -314,13 +314,13 @@ eachEngine((engine) => {
       ])
     })
 
-    test('that was never tried has no attempts', async () => {
+    test('a delivery that was never sent has no attempts', async () => {
       const { id } = await record.delivery(await record.webhook())
       const { body } = await service.manage('GET', `${record.path}/deliveries/${id}`)
       expect(body).toMatchObject({ id, status: 'pending', attempts: [] })
     })
 
-    test('of another project is not found, in the same bytes as one that does not exist', async () => {
+    test('a delivery of another project gets the same bytes as an unknown one', async () => {
       const { id } = await record.delivery(await record.webhook())
       const other = await openRecord(service)
       const asked: [string, string, object?][] = [
@@ -339,7 +339,7 @@ eachEngine((engine) => {
       expect(await record.audit(id)).toEqual([])
     })
   })
-  test('the command line lists, shows, retries, replays, recovers and tests, in words', async () => {
+  test('the command line lists, shows, retries, replays, recovers and tests deliveries', async () => {
     const record = await openRecord(service)
     const to = await record.webhook()
     const now = service.clock.now()

@@ -105,7 +105,7 @@ eachEngine((engine) => {
   const goTo = (time: number) => service.jump(time - service.clock.now())
 
   describe('an event', () => {
-    test('of a redemption reaches the webhook and the distribution of its campaign, and both have it on record', async () => {
+    test('the event of a redemption reaches the webhook and the distribution of its campaign, and both record it', async () => {
       const shop = await openShop(service)
       const path = `/projects/${shop.projectId}`
       const make = async (kind: string, fields: object) =>
@@ -145,7 +145,7 @@ eachEngine((engine) => {
       expect(await attemptsOf(shop.projectId)).toMatchObject([{ status: 204 }, { status: 204 }])
     })
 
-    test('is sent with the same id and the same bytes at every attempt, at the present address', async () => {
+    test('an event is sent with the same id and bytes at every attempt, to the current address', async () => {
       const { projectId, webhookPath, happen } = await subscribed()
       receiver.answer = () => ({ status: 500 })
       await happen()
@@ -163,7 +163,7 @@ eachEngine((engine) => {
       await attempted(projectId, 2)
     })
 
-    test('is replayed with the same id and the same bytes, whatever has become of its destination', async () => {
+    test('an event is replayed with the same id and bytes after its destination changed', async () => {
       const { path, projectId, webhookPath, happen } = await subscribed()
       receiver.answer = () => ({ status: 200, body: 'ünd\u001f\u001d"' })
       const eventId = await happen()
@@ -183,7 +183,7 @@ eachEngine((engine) => {
       expect(Date.parse(body.attempts[1].at)).toBeGreaterThanOrEqual(Date.parse(body.attempts[0].at))
     })
 
-    test('is signed with both secrets while a rotation lasts, and afterwards with the new one', async () => {
+    test('an event is signed with both secrets during a rotation, and with the new one afterwards', async () => {
       const { projectId, webhookPath, happen } = await subscribed()
       const signatures = (i: number) => String(receiver.received[i]!.headers['webhook-signature']).split(' ')
       await service.manage('POST', `${webhookPath}/rotate-secret`, { overlap_seconds: 3600 })
@@ -199,7 +199,7 @@ eachEngine((engine) => {
   })
 
   describe('a receiver that fails', () => {
-    test('is tried again at each of the twelve times, counted from the first attempt, and then no more', async () => {
+    test('a delivery is retried at each of the twelve times after its first attempt, and then no more', async () => {
       const { projectId, happen } = await subscribed()
       receiver.answer = () => ({ status: 500, body: 'no' })
       await happen()
@@ -224,17 +224,20 @@ eachEngine((engine) => {
       expect(attempts.at(-1)).toMatchObject({ status: 500, response_body: 'no' })
     })
 
-    test.each([429, 503])('and says with %i when to come back is not asked before', async (status) => {
-      const { projectId, happen } = await subscribed()
-      receiver.answer = () => ({ status, headers: { 'retry-after': '600' } })
-      await happen()
-      const row = await attempted(projectId, 1)
-      expect(row.next_attempt_at! - row.first_attempt_at!).toBeGreaterThanOrEqual(600 * SECOND)
-      expect(row.next_attempt_at! - row.first_attempt_at!).toBeLessThan(601 * SECOND)
-      expect(row.slot).toBe(4)
-    })
+    test.each([429, 503])(
+      'a receiver that returns %i with Retry-After gets no earlier attempt',
+      async (status) => {
+        const { projectId, happen } = await subscribed()
+        receiver.answer = () => ({ status, headers: { 'retry-after': '600' } })
+        await happen()
+        const row = await attempted(projectId, 1)
+        expect(row.next_attempt_at! - row.first_attempt_at!).toBeGreaterThanOrEqual(600 * SECOND)
+        expect(row.next_attempt_at! - row.first_attempt_at!).toBeLessThan(601 * SECOND)
+        expect(row.slot).toBe(4)
+      },
+    )
 
-    test('with 410 is disabled, with its reason, by the system; what waits is held until it is enabled', async () => {
+    test('a receiver that returns 410 is disabled with a reason, and its deliveries are held until it is enabled', async () => {
       const { projectId, webhookPath, path, happen } = await subscribed()
       receiver.answer = () => ({ status: 410 })
       await happen()
@@ -255,7 +258,7 @@ eachEngine((engine) => {
       expect(receiver.received).toHaveLength(3)
     })
 
-    test('for five days and never once succeeds is disabled; one success in between begins the count anew', async () => {
+    test('a receiver that fails for five days is disabled, and one success restarts the count', async () => {
       const { projectId, webhookPath, happen } = await subscribed()
       const active = async () => (await service.manage('GET', webhookPath)).body.active
       receiver.answer = () => ({ status: 500 })
@@ -282,8 +285,8 @@ eachEngine((engine) => {
     })
   })
 
-  describe('what may not be reached', () => {
-    test('is refused at the connection, explained, and not tried again', async () => {
+  describe('a forbidden address', () => {
+    test('a connection to a forbidden address is refused, explained and not retried', async () => {
       const { env } = await engine.freshStore()
       const clock = new TestClock()
       // It may reach this machine, and does not send.
@@ -314,7 +317,7 @@ eachEngine((engine) => {
   })
 
   describe('stopping', () => {
-    test('lets what is in flight finish, and settles it', async () => {
+    test('a shutdown lets sends in flight finish and records their results', async () => {
       const { env } = await engine.freshStore()
       const clock = new TestClock()
       const one = await startService({ ...env, ...ENV }, { clock })

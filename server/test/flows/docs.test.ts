@@ -15,13 +15,13 @@ afterAll(() => service.stop())
 const documents = readDocuments('docs').filter(({ path }) => path.endsWith('.md'))
 
 describe('the documentation of a running server', () => {
-  test('has every page of docs/ but the decision records', () => {
+  test('the documentation of a server has every page of docs/ except the decision records', () => {
     const files = documents.map(({ path }) => path.slice('docs/'.length, -'.md'.length))
     const expected = files.filter((path) => !path.startsWith('decisions/'))
     expect(PAGES.map(({ path }) => path).toSorted()).toEqual(expected.toSorted())
   })
 
-  test('renders every page with navigation, and every link and image of it works', async () => {
+  test('every page of the documentation has navigation, and its links and images work', async () => {
     const pages = new Map<string, string>()
     for (const { path, title } of PAGES) {
       const { status, text } = await send(`${service.url}/docs/${path}`)
@@ -44,7 +44,7 @@ describe('the documentation of a running server', () => {
     expect(broken).toEqual([])
   })
 
-  test('loads nothing from elsewhere and runs no inline script', async () => {
+  test('the documentation loads nothing from other hosts and runs no inline script', async () => {
     for (const path of ['/docs', '/docs/concepts']) {
       const { headers, text } = await send(service.url + path)
       expect(headers.get('content-security-policy')).not.toMatch(/unsafe|https?:|\*/)
@@ -52,7 +52,7 @@ describe('the documentation of a running server', () => {
     }
   })
 
-  test('finds pages by their text', async () => {
+  test('the search of the documentation finds pages by their text', async () => {
     const { body } = await send(`${service.url}/docs/search.json`)
     const entries = body as { url: string; text: string }[]
     const found = entries.filter(({ text }) => text.includes('Retry-After')).map(({ url }) => url)
@@ -60,14 +60,14 @@ describe('the documentation of a running server', () => {
   })
 
   test.each(['..%2F..%2FREADME', 'decisions/0010-webhook-delivery', 'toString', 'diagrams/..%2Fconcepts.md'])(
-    'serves no other file: %s',
+    'the documentation serves no other file: %s',
     async (path) => {
       expect((await send(`${service.url}/docs/${path}`)).status).toBe(404)
     },
   )
 })
 
-test('every diagram is drawn from its source as it is now', () => {
+test('every diagram matches its source', () => {
   const files = new Map(readDocuments('docs/diagrams').map(({ path, text }) => [path, text]))
   const sources = [...files].filter(([path]) => path.endsWith('.mmd'))
   expect(sources.length).toBeGreaterThan(3)

@@ -75,7 +75,7 @@ eachEngine((engine) => {
   }
 
   describe('replacing the encryption key', () => {
-    test('needs the old one no more afterwards, and every secret is still the same', async () => {
+    test('after a key rotation the old key is no longer required, and every secret is unchanged', async () => {
       const store = await engine.freshStore()
       const { webhook, rotated, distribution } = await fill(store)
       const secrets = [webhook, rotated, distribution].map(({ secret }) => secret as string)
@@ -107,7 +107,7 @@ eachEngine((engine) => {
       expect(await openedIn(store, NEW!)).toEqual(values)
     })
 
-    test('is on record for each destination, without a secret', async () => {
+    test('a key rotation is in the audit log for each destination, without a secret', async () => {
       const store = await engine.freshStore()
       const { path, webhook, distribution } = await fill(store)
       await rotate(store, [NEW!, OLD!])
@@ -122,7 +122,7 @@ eachEngine((engine) => {
       await service.stop()
     })
 
-    test('without the key that something needs names it, changes nothing of that, and ends with 1', async () => {
+    test('a key rotation without a required key names it, changes no affected secret, and ends with 1', async () => {
       const store = await engine.freshStore()
       const { webhook } = await fill(store)
       const lost = await rotate(store, [NEW!])
@@ -132,7 +132,7 @@ eachEngine((engine) => {
     })
 
     if (engine.name === 'PostgreSQL')
-      test('without any key says what to set', async () => {
+      test('a key rotation without any key names the setting', async () => {
         const store = await engine.freshStore()
         expect(await rotate(store, [])).toMatchObject({
           code: 78,
@@ -140,7 +140,7 @@ eachEngine((engine) => {
         })
       })
     else
-      test('works with the file beside the embedded database too', async () => {
+      test('a key rotation works with the key file of an embedded store', async () => {
         const store = await engine.freshStore()
         await fill(store)
         const file = encryptionKeyFile(store.env.JETON_DATA_DIR!)

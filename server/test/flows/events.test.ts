@@ -51,7 +51,7 @@ eachEngine((engine) => {
   const idsIn = ({ body }: Answer): string[] => body.data.map((one: { id: string }) => one.id)
 
   describe('the list of events', () => {
-    test('is newest first, without what they tell', async () => {
+    test('events are listed newest first, without their data', async () => {
       const { status, body } = await list()
       expect(status).toBe(200)
       expect(body).toMatchObject({ object: 'list', data_ref: 'data', total: COUNT, next_cursor: null })
@@ -61,7 +61,7 @@ eachEngine((engine) => {
       for (const one of body.data) expect(Object.keys(one)).not.toContain('data')
     })
 
-    test.each([1, 2, 3, 7])('comes whole by a cursor, %i at a time, each event once', async (limit) => {
+    test.each([1, 2, 3, 7])('the list of events in pages of %i returns each event once', async (limit) => {
       const found: string[] = []
       let query: string | null = `?limit=${limit}`
       while (query !== null) {
@@ -74,7 +74,7 @@ eachEngine((engine) => {
       expect(found).toHaveLength(COUNT)
     })
 
-    test('narrows by customer, kind in both forms, and time with its start included and its end not', async () => {
+    test('filters of events take a customer, a kind in both forms, and a time with start included and end excluded', async () => {
       expect(new Set(idsIn(await list('?entity=cust_odd')))).toEqual(new Set([ids[1], ids[3], ids[5]]))
       expect((await list('?entity=cust_nobody')).body).toMatchObject({ data: [], total: 0 })
       for (const kind of [KIND, WIRE]) expect((await list(`?kind=${kind}`)).body.total).toBe(COUNT)
@@ -104,13 +104,13 @@ eachEngine((engine) => {
   })
 
   describe('one event', () => {
-    test('shows what it tells', async () => {
+    test('an event shows its data', async () => {
       const { status, body } = await service.manage('GET', `/projects/${project.id}/events/${ids[0]}`)
       expect(status).toBe(200)
       expect(body.data).toEqual(redemptionData('cust_even'))
     })
 
-    test('of another project is not found, like one that does not exist', async () => {
+    test('an event of another project is not found, like an unknown one', async () => {
       const other = await service.project('Other')
       for (const id of [ids[0], 'evcus_none', '%20', `${ids[0]}x`]) {
         const { status, body } = await service.manage('GET', `/projects/${other.id}/events/${id}`)
@@ -120,7 +120,7 @@ eachEngine((engine) => {
   })
 
   describe('the schema of events', () => {
-    test('is listed and served to everyone', async () => {
+    test('the schema of events is listed and public', async () => {
       const { status, body } = await send(`${service.url}/events`)
       expect(status).toBe(200)
       expect(body).toMatchObject({
@@ -136,11 +136,11 @@ eachEngine((engine) => {
     })
 
     test.each(['nothing.json', WIRE, '..%2f..%2fpackage.json', 'constructor'])(
-      'has nothing at /events/%s',
+      'there is no schema at /events/%s',
       async (name) => expect((await send(`${service.url}/events/${name}`)).status).toBe(404),
     )
 
-    test('holds for the data of every event that was written', async () => {
+    test('the data of every written event matches the schema', async () => {
       const { body: schema } = await send(`${service.url}/events/${FILE}`)
       const validate = new Ajv({ strict: true }).compile(schema.properties.data)
       for (const { data } of await storedEvents()) {
@@ -151,7 +151,7 @@ eachEngine((engine) => {
   })
 
   describe('a redemption made here', () => {
-    test('writes an event with exactly the fields of the schema, whatever the reward', async () => {
+    test('a redemption of any reward writes an event with exactly the fields of the schema', async () => {
       const shop = await openShop(service)
       const { code, holder_id } = await shop.member(1000)
       await redeemEveryType(shop, code)
@@ -202,7 +202,7 @@ eachEngine((engine) => {
     return rows.map((row) => ({ data: JSON.parse(JSON.parse(row).data) }))
   }
 
-  test('events wait for their fan-out, and go with their project', async () => {
+  test('events wait for their fan-out, and are deleted with their project', async () => {
     const { events, outbox } = await everythingIn(service.service.db)
     const ofProject = (all: string[]) => all.filter((row) => JSON.parse(row).project_id === project.id).length
     expect([ofProject(events!), ofProject(outbox!)]).toEqual([COUNT, COUNT])

@@ -26,7 +26,7 @@ eachEngine((engine) => {
   const idsIn = ({ body }: Answer): string[] => body.data.map(({ id }: Listed) => id)
 
   describe('the list of deliveries', () => {
-    test('is narrowed to failing deliveries: tried, not delivered, still scheduled', async () => {
+    test('the filter for failing deliveries returns those that were tried, not delivered and are still scheduled', async () => {
       const own = await openRecord(service)
       const [active, other, disabled, deleted] = [
         await own.webhook(),
@@ -140,7 +140,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('tells of each delivery where it goes, what it is about and how the last attempt ended', async () => {
+    test('the list of deliveries shows destination, event and last result of each', async () => {
       const own = await openRecord(service)
       const to = await own.webhook({ target_url: 'https://crm.example.com/hook' })
       const test = await own.event({ kind: 'webhook.test' })

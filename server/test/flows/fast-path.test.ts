@@ -183,7 +183,9 @@ describe('with and without the fast path the response has the same bytes', () =>
       }),
     ],
   ]
-  test.each(cases)('if %s', (_, request) => expectSameBytes(request()))
+  test.each(cases)('the fast path returns the same bytes as Fastify if %s', (_, request) =>
+    expectSameBytes(request()),
+  )
 })
 
 test('requests of the fast path are counted once and in the same series', async () => {

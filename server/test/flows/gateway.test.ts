@@ -2,10 +2,10 @@ import { METHODS } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPE_VALUES, SCOPES, type Scope } from '../../src/contract/scopes.ts'
 import { eachEngine } from '../engines.ts'
+import { type MultiProcess, startProcesses } from '../multi-process.ts'
 import { sendRaw } from '../raw-http.ts'
 import { type Answer, type Client, type Pair, send } from '../service.ts'
 import { startTimedService, type TimedService } from '../timed-service.ts'
-import { createWorld, type World } from '../world.ts'
 
 type Sent = Record<string, string>
 type Key = Awaited<ReturnType<Client['key']>>
@@ -65,14 +65,14 @@ eachEngine((engine) => {
       SCOPE_VALUES.map((held) => [held, SCOPE_VALUES.filter((needed) => opens(held, needed))]),
     )
 
-    test('opens its own path, and only api or client_api open it too: as the scope of a token', async () => {
+    test('each of the 42 scopes of a token opens its own path, which only api or client_api open too', async () => {
       const credentials = new Map<Scope, Sent>()
       for (const scope of SCOPE_VALUES) credentials.set(scope, bearer(await tokenOf(service, key, scope)))
       expect(await opened(credentials)).toEqual(expected)
       expect(SCOPE_VALUES).toHaveLength(42)
     })
 
-    test('opens its own path, and only api or client_api open it too: as the permission of a key', async () => {
+    test('each of the 42 permissions of a key opens its own path, which only api or client_api open too', async () => {
       const credentials = new Map<Scope, Sent>()
       for (const scope of SCOPE_VALUES)
         credentials.set(scope, pairOf(await service.key(project.id, { name: scope, permissions: [scope] })))
@@ -100,7 +100,7 @@ eachEngine((engine) => {
   })
 
   describe('an allowed call', () => {
-    test('is 200 without a body, never stored, with all four of the identity', async () => {
+    test('an allowed call gets 200 without a body, with no-store and all four identity headers', async () => {
       const byToken = await ask(service.url, '/v1/vouchers', bearer(token))
       expect([byToken.status, byToken.text, byToken.headers.get('cache-control')]).toEqual([
         200,
@@ -124,7 +124,7 @@ eachEngine((engine) => {
       expect((await ask(service.url, '/v1/vouchers', { authorization: `Basic ${basic}` })).status).toBe(200)
     })
 
-    test('may be asked for by any method and with any body, which is not looked at', async () => {
+    test('the gateway accepts any method and ignores the body', async () => {
       const headers = { ...bearer(token), 'x-forwarded-uri': '/v1/vouchers' }
       for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
         const { status } = await sendRaw(service.url, { method, path: GATEWAY, headers })
@@ -155,7 +155,7 @@ eachEngine((engine) => {
       expect(early.status).toBe(200)
     })
 
-    test('may name its path in the rest of the URL, or ask by scope', async () => {
+    test('the gateway takes the path from its own URL, or a scope instead', async () => {
       const at = async (path: string) =>
         (await send(service.url + GATEWAY + path, { headers: bearer(token) })).status
       expect(await at('/v1/vouchers/x?a=b')).toBe(200)
@@ -168,7 +168,7 @@ eachEngine((engine) => {
       expect(await at('/')).toBe(403)
     })
 
-    test('carries the scope that is in force: what the token has and its key is still permitted', async () => {
+    test('an allowed call has the effective scope: that of the token within the current permissions of its key', async () => {
       const shrinking = await service.key(project.id, { name: 'shrinking', permissions: ['api'] })
       const [some, all] = [
         await tokenOf(service, shrinking, 'campaigns vouchers orders'),
@@ -191,7 +191,7 @@ eachEngine((engine) => {
       return [answer.status, answer.body.key, answer.headers.get('www-authenticate')]
     }
 
-    test('says by RFC 6750 what is missing: a token, another token, a scope', async () => {
+    test('a refused call gets the challenge of RFC 6750 for a missing token, an invalid token or a missing scope', async () => {
       expect(await hear('/v1/vouchers', {})).toEqual([401, 'unauthorized', 'Bearer'])
       expect(await hear('/v1/vouchers', bearer('jtn_x'))).toEqual([
         401,
@@ -213,7 +213,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('is 401, 403 or 503 and nothing else, since proxies turn the rest into 500', async () => {
+    test('a refused call gets 401, 403 or 503 only, since proxies turn other codes into 500', async () => {
       const both = { ...bearer(token), ...pairOf(key) }
       expect(await hear('/v1/vouchers', both)).toEqual([401, 'unauthorized', 'Bearer error="invalid_token"'])
       for (let i = 0; i < 30; i++)
@@ -227,7 +227,7 @@ eachEngine((engine) => {
         ).toBe(403)
     })
 
-    test('repeats its body in a header, in ASCII, for proxies that drop bodies', async () => {
+    test('a refused call repeats its body in an ASCII header, for proxies that drop bodies', async () => {
       const headers = { ...bearer(token), 'x-original-uri': '/v1/campaigns', 'x-original-method': 'G\xcbT' }
       const { headers: seen, body } = await sendRaw(service.url, { path: GATEWAY, headers })
       expect(seen['x-jeton-error']).toMatch(/^[\x20-\x7e]+$/)
@@ -235,7 +235,7 @@ eachEngine((engine) => {
       expect((await ask(service.url, '/v1/vouchers', bearer(token))).headers.get('x-jeton-error')).toBeNull()
     })
 
-    test('is one and the same for a token that is unknown, revoked, or of a blocked or deleted key', async () => {
+    test('a refused call gets the same bytes for a token that is unknown, revoked, or of a blocked or deleted key', async () => {
       const [revoked, blocked, deleted] = await Promise.all(
         ['r', 'b', 'd'].map((name) => service.key(project.id, { name })),
       )
@@ -259,7 +259,7 @@ eachEngine((engine) => {
       expect(await hear('/v1/vouchers', pairOf(blocked!))).toEqual([401, 'api_key_blocked', 'Bearer'])
     })
 
-    test('can be explained to an operator, step by step', async () => {
+    test('an operator can look up why a call was refused, step by step', async () => {
       const { body } = await ask(service.url, '/v1/vouchers/../campaigns', bearer(token))
       const { body: told } = await service.manage('GET', `/refusals/${body.request_id}`)
       expect([told.step, told.steps.at(-1).passed]).toEqual(['gateway_path', false])
@@ -286,7 +286,7 @@ eachEngine((engine) => {
       '/v1/vouchers%0a',
       '/v2/vouchers',
       '',
-    ])('that can be read in two ways is 403 in each source: %j', async (path) => {
+    ])('an ambiguous path gets 403 from each source: %j', async (path) => {
       for (const name of ['x-original-uri', 'x-forwarded-uri']) {
         const { status } = await sendRaw(service.url, {
           path: GATEWAY,
@@ -304,7 +304,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('is the same with a query, with upper case in it, and very long', async () => {
+    test('a path is matched with a query, with upper case and at great length', async () => {
       for (const path of [
         '/v1/vouchers?scope=campaigns&x=/../',
         '/v1/vouchers/UPPER',
@@ -318,7 +318,7 @@ eachEngine((engine) => {
       expect(await statusOf(service.url, '/v1/Vouchers', bearer(token))).toBe(403)
     })
 
-    test('that the caller slipped in beside the proxy’s is 403, and so is one that came twice', async () => {
+    test('a second path header beside that of the proxy gets 403', async () => {
       const asked = (headers: string) =>
         sendRaw(service.url, {
           path: GATEWAY,
@@ -377,12 +377,12 @@ eachEngine((engine) => {
       expect(await from(peer, forwarded, pairOf(key))).toBe(expected)
     })
 
-    test('does not matter to a key without a whitelist, not even when it is unknown', async () => {
+    test('an unknown caller address does not matter to a key without an allowlist', async () => {
       for (const forwarded of [undefined, HOME, 'garbage'])
         expect(await from(TRUSTED, forwarded, bearer(open))).toBe(200)
     })
 
-    test('is known by no other header', async () => {
+    test('no other header sets the caller address', async () => {
       for (const name of [
         'x-real-ip',
         'forwarded',
@@ -402,7 +402,7 @@ eachEngine((engine) => {
 })
 
 eachEngine((engine) => {
-  test('answers come from memory: without a store for 30 s, then 503, and never a guess about what is unknown', async () => {
+  test('the gateway answers from memory for 30 s without a store, then with 503, and never guesses about unknown tokens', async () => {
     const { env } = await engine.freshStore()
     const onOneStore = { ...engine, settings: async () => env }
     const [service, other] = [await startTimedService(onOneStore), await startTimedService(onOneStore)]
@@ -418,7 +418,7 @@ eachEngine((engine) => {
     expect(other.service.tokenCache.misses).toBe(misses)
     // A token that lacks the scope will never have it: the store is not asked about it.
     expect(await statusOf(other.url, '/v1/orders', bearer(known))).toBe(403)
-    // Its key may have been widened meanwhile, and nobody can tell.
+    // Its key may have been widened meanwhile, and nobody can send.
     expect(await statusOf(other.url, '/v1/campaigns', pairOf(key))).toBe(503)
     const { status, headers, body } = await ask(other.url, '/v1/orders', bearer(unknown))
     expect([status, headers.get('retry-after'), body.key]).toEqual([503, '5', 'temporarily_unavailable'])
@@ -431,15 +431,15 @@ eachEngine((engine) => {
 
 eachEngine((engine) => {
   describe('a key that changes takes its live tokens along, in every process', () => {
-    let world: World
+    let multiProcess: MultiProcess
     let project: { id: string }
-    let [here, there]: World['processes'] = []
+    let [here, there]: MultiProcess['processes'] = []
     beforeAll(async () => {
-      world = await createWorld(engine, 2)
-      ;[here, there] = world.processes
+      multiProcess = await startProcesses(engine, 2)
+      ;[here, there] = multiProcess.processes
       project = await here!.project('Spread')
     })
-    afterAll(() => world.close())
+    afterAll(() => multiProcess.close())
 
     let made = 0
     const newKey = (fields: Record<string, unknown>) =>
@@ -453,17 +453,17 @@ eachEngine((engine) => {
       for (const one of credentials) expect(await everywhere('/v1/vouchers', one)).toEqual([200, 200])
       expect((await here!.manage('PATCH', key.path, change)).status).toBe(200)
       for (const one of credentials) expect(await statusOf(here!.url, '/v1/vouchers', one)).toBe(expected)
-      await world.advance(2_000)
+      await multiProcess.advance(2_000)
       // The time stands still from here on: what is waited for is the store's answer, already under way.
       for (const one of credentials)
         await expect.poll(() => statusOf(there!.url, '/v1/vouchers', one)).toBe(expected)
     }
 
-    test('when its permissions shrink', async () => {
+    test('narrowed permissions of a key apply to its active tokens in every process', async () => {
       await shrinks(await newKey({ permissions: ['vouchers', 'orders'] }), { permissions: ['orders'] }, 403)
     })
 
-    test('when its whitelist shrinks', async () => {
+    test('a narrowed allowlist of a key applies to its active tokens in every process', async () => {
       await shrinks(
         await newKey({ ip_whitelist: ['127.0.0.1', '10.0.0.1'] }),
         { ip_whitelist: ['10.0.0.1'] },
@@ -472,7 +472,7 @@ eachEngine((engine) => {
       await shrinks(await newKey({ ip_whitelist: [] }), { ip_whitelist: ['10.0.0.1'] }, 403)
     })
 
-    test('and at once when they widen: before anyone is refused the store is asked', async () => {
+    test('widened permissions apply at once, since a process asks the store before it refuses', async () => {
       const key = await newKey({ permissions: ['vouchers'], ip_whitelist: ['127.0.0.1'] })
       const token = bearer(await tokenOf(here!, key, 'vouchers'))
       await here!.manage('PATCH', key.path, { ip_whitelist: ['10.0.0.1'] })
@@ -483,12 +483,12 @@ eachEngine((engine) => {
       expect(await everywhere('/v1/orders', token)).toEqual([403, 403])
     })
 
-    test('and a key that was widened and then blocked is blocked: the store’s word counts whole', async () => {
+    test('a key that was widened and then blocked is blocked, since the whole state of the store counts', async () => {
       const key = await newKey({ permissions: ['vouchers'] })
       const credentials = [bearer(await tokenOf(here!, key, 'vouchers')), pairOf(key)]
       for (const one of credentials) expect(await everywhere('/v1/vouchers', one)).toEqual([200, 200])
       await here!.manage('PATCH', key.path, { permissions: ['orders'] })
-      await there!.look()
+      await there!.pollChanges()
       await here!.manage('PATCH', key.path, { permissions: ['vouchers'] })
       await here!.manage('POST', `${key.path}/block`)
       // A wake-up of PostgreSQL may have told of the widening alone: then the blocking is known within 2 s.

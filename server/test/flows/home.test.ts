@@ -30,7 +30,7 @@ async function expectAllOpen(url: string, paths: readonly string[]): Promise<voi
 }
 
 describe('the address of the service, opened in a browser', () => {
-  test('shows what it is, with links to the documentation, the reference and health that work', async () => {
+  test('the home page describes the service, and its links to documentation, reference and health work', async () => {
     const { url } = await start()
     const page = await home(url)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -39,7 +39,7 @@ describe('the address of the service, opened in a browser', () => {
     await expectAllOpen(url, links)
   })
 
-  test('loads nothing but its icon, runs no script, and has the one style that its policy names', async () => {
+  test('the home page loads only its icon, runs no script, and has only the style in its policy', async () => {
     const { url } = await start()
     for (const path of ['/', '/docs/errors', '/docs/errors/not_found']) {
       const page = await send(url + path, { headers: BROWSER })
@@ -55,7 +55,7 @@ describe('the address of the service, opened in a browser', () => {
   test.each([
     ['beyond loopback', { JETON_HOST: '0.0.0.0' }],
     ['with a management listener', { JETON_MANAGEMENT_PORT: '0' }],
-  ])('links to nothing that asks for a credential, %s', async (_, env) => {
+  ])('the home page links to nothing that requires a credential, %s', async (_, env) => {
     const { url } = await start(env)
     const page = await home(url)
     const links = linksIn(page)
@@ -64,7 +64,7 @@ describe('the address of the service, opened in a browser', () => {
     expect(page.text).toContain('available to operators of this service only')
   })
 
-  test('on the management listener leads to the reference, for those who may reach it', async () => {
+  test('the home page of the management listener leads to the reference', async () => {
     const { managementUrl } = await start({ JETON_MANAGEMENT_PORT: '0' })
     const links = linksIn(await home(managementUrl))
     expect(links).toContain('/docs')
@@ -75,7 +75,7 @@ describe('the address of the service, opened in a browser', () => {
   })
 })
 
-test('programs that ask for the address get JSON with the same links', async () => {
+test('programs get the links of the home page as JSON', async () => {
   const { url } = await start()
   for (const accept of ['*/*', 'application/json']) {
     const answer = await send(`${url}/`, { headers: { accept } })

@@ -41,7 +41,7 @@ function allRoutes() {
 }
 
 describe('every route', () => {
-  test('has an access rule, and everything under /management is for operators', () => {
+  test('every route has an access rule, and every route under /management is for operators', () => {
     const routes = allRoutes()
     expect(routes.length).toBeGreaterThan(35)
     for (const { method, url, config } of routes) {
@@ -77,7 +77,7 @@ describe('every route', () => {
     ])
   })
 
-  test('without a rule cannot be registered', () => {
+  test('a route without a rule cannot be registered', () => {
     const { app } = bareHttp()
     expect(() => app.get('/secret', async () => 'everything')).toThrow('GET /secret has no access rule')
     expect(() => app.get('/secret', { config: { management: true } }, async () => 'everything')).toThrow(
@@ -85,7 +85,7 @@ describe('every route', () => {
     )
   })
 
-  test('of the API is guarded by a scope: it cannot be registered as public, nor where no scope is known', () => {
+  test('an API route cannot be registered as public or without a known scope', () => {
     const { app } = bareHttp()
     expect(() => app.get('/v1/vouchers', { config: { access: 'public' } }, async () => 'everything')).toThrow(
       'by scope',
@@ -95,7 +95,7 @@ describe('every route', () => {
     )
   })
 
-  test('is in the OpenAPI document, unless it is a page, and the document has no other', () => {
+  test('the OpenAPI document has every route except pages, and no other', () => {
     const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
     const described = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -130,7 +130,7 @@ describe('every route', () => {
 })
 
 describe('the server', () => {
-  test('gives slow clients 10 s for headers and 30 s for a request, and idle ones longer than proxies do', () => {
+  test('the server gives clients 10 s for headers and 30 s for a request, and keeps idle connections longer than proxies do', () => {
     const { server, initialConfig } = bareHttp().app
     expect(server.headersTimeout).toBe(10_000)
     expect(server.requestTimeout).toBe(30_000)
@@ -186,7 +186,7 @@ eachEngine((engine) => {
   // Before the stores are dropped, which happens after each test, too.
   afterEach(async () => void (await Promise.all(running.splice(0).map((service) => service.stop()))))
 
-  test('every route of the management API refuses a stranger before it looks at anything else of the request', async () => {
+  test('every management route refuses an unknown caller before it reads anything else of the request', async () => {
     const service = await start()
     const guarded = allRoutes().filter(({ config }) => config.access === 'operator')
     for (const { method, url } of guarded) {
@@ -199,7 +199,7 @@ eachEngine((engine) => {
   })
 
   describe('the reference', () => {
-    test('describes the API as it is, and comes from this server alone', async () => {
+    test('the reference describes the current API and loads from this server only', async () => {
       const service = await start()
       const document = await send(`${service.url}/openapi.json`)
       const { servers, ...rest } = document.body
@@ -218,7 +218,7 @@ eachEngine((engine) => {
         expect((await send(service.url + path)).status, path).toBe(200)
     })
 
-    test('has its script here', async () => {
+    test('the script of the reference comes from this server', async () => {
       const service = await start()
       const script = await send(`${service.url}/docs/reference.js`)
       expect([script.status, script.headers.get('content-type')]).toEqual([
@@ -228,7 +228,7 @@ eachEngine((engine) => {
       expect(script.text.length).toBeGreaterThan(500_000)
     })
 
-    test('has a page for every error, to which doc_url leads, and none for others', async () => {
+    test('every error key has a page at its doc_url, and there is no other page', async () => {
       const service = await start()
       for (const key of Object.keys(ERRORS)) {
         const page = await send(`${service.url}/docs/errors/${key}`)
@@ -252,7 +252,7 @@ eachEngine((engine) => {
   })
 
   describe('a management listener of its own', () => {
-    test('has management, metrics and reference, and the public one has not; errors lead to pages that are there', async () => {
+    test('only the management listener has management, metrics and reference, and doc_url leads to existing pages on both', async () => {
       const service = await start({ JETON_MANAGEMENT_PORT: '0' })
       expect(service.managementUrl).not.toBe(service.url)
       for (const path of ['/management/v1/projects', '/metrics', '/docs', '/openapi.json']) {
@@ -266,7 +266,7 @@ eachEngine((engine) => {
       expect((await send(body.doc_url)).status).toBe(200)
     })
 
-    test('counts what the public one answers', async () => {
+    test('the management listener counts the responses of the public listener', async () => {
       const service = await start({ JETON_MANAGEMENT_PORT: '0' })
       await send(`${service.url}/health/live`)
       const samples = parseMetrics((await send(`${service.managementUrl}/metrics`)).text)
@@ -284,7 +284,7 @@ eachEngine((engine) => {
         headers: { ...operator, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) },
       })
 
-    test('lets in whom it names and nobody else, whatever credentials they have; the rest of the service stays open', async () => {
+    test('JETON_MANAGEMENT_ALLOW admits only listed addresses to management, and leaves the rest of the service open', async () => {
       const [open, shut] = [
         await start({ JETON_MANAGEMENT_ALLOW: '127.0.0.0/8' }),
         await start({ JETON_MANAGEMENT_ALLOW: '10.1.0.0/16,::1' }),
@@ -300,7 +300,7 @@ eachEngine((engine) => {
       expect((await send(`${shut.url}/v1/oauth/token`, { method: 'POST' })).status).toBe(401)
     })
 
-    test('judges the caller behind a trusted proxy, and believes nobody else', async () => {
+    test('JETON_MANAGEMENT_ALLOW uses the caller address of a trusted proxy, and of nobody else', async () => {
       const trusting = await start({
         JETON_MANAGEMENT_ALLOW: '10.1.0.0/16',
         JETON_TRUSTED_PROXIES: '127.0.0.1',
@@ -324,7 +324,7 @@ eachEngine((engine) => {
   })
 
   describe('metrics', () => {
-    test('are text that Prometheus can read, count by route and status, and never name what callers sent', async () => {
+    test('metrics are Prometheus text by route and status, without any value of a caller', async () => {
       const service = await start()
       const project = await service.project('Counted')
       const key = await service.key(project.id)
@@ -371,7 +371,7 @@ eachEngine((engine) => {
         expect(answer.text).not.toContain(text)
     })
 
-    test('have histograms whose buckets add up', async () => {
+    test('the buckets of histograms add up', async () => {
       const service = await start()
       for (let i = 0; i < 3; i++) await send(`${service.url}/health/live`)
       const samples = parseMetrics((await send(`${service.url}/metrics`)).text).filter(
@@ -393,7 +393,7 @@ eachEngine((engine) => {
       return [live.status, ready.status]
     }
 
-    test('is live and ready without credentials while the store answers, however long it runs', async () => {
+    test('health is live and ready without credentials while the store responds', async () => {
       const clock = new TestClock(Date.now())
       const service = await start({}, clock)
       expect(await health(service)).toEqual([200, 200])
@@ -404,7 +404,7 @@ eachEngine((engine) => {
       expect(await health(service)).toEqual([200, 200])
     })
 
-    test('stays ready for 30 s after the store is gone, and then says so; what needs the store is 503 and never a guess', async () => {
+    test('health stays ready for 30 s without the store, then reports it, and requests that need the store get 503', async () => {
       const clock = new TestClock(Date.now())
       const service = await start({}, clock)
       const key = await service.key((await service.project('Cut off')).id)
@@ -428,7 +428,7 @@ eachEngine((engine) => {
       expect((await send(`${service.url}/metrics`)).text).toMatch(/^jeton_key_state_age_seconds 30$/m)
     })
 
-    test('is not ready from the moment that it is told to stop, while it still answers', async () => {
+    test('a service is not ready once its shutdown begins, while it still responds', async () => {
       const clock = new TestClock(Date.now())
       const service = await start({}, clock)
       void service.service.stop()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { crowd, postAll, tokensOf } from '../crowd.ts'
+import { issueConcurrently, postAll, tokensOf } from '../concurrent-requests.ts'
 import { eachEngine } from '../engines.ts'
 import { madeUpToken } from '../made-up-token.ts'
+import { type MultiProcess, type ServiceProcess, startProcesses } from '../multi-process.ts'
 import { type Answer, type Pair, send, startService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
-import { createWorld, type World, type WorldProcess } from '../world.ts'
 
 const INACTIVE = '{"active":false}'
 const FIELDS = ['access_token', 'active', 'client_id', 'expires_at', 'expires_in', 'scope', 'token_type']
@@ -14,22 +14,22 @@ const basic = ({ appId, appToken }: Pair) => ({
   authorization: `Basic ${Buffer.from(`${appId}:${appToken}`).toString('base64')}`,
 })
 
-/** Everything of an answer that a stranger could tell two cases apart by. */
+/** Everything of an answer that a stranger could send two cases apart by. */
 function seen({ status, headers, text }: Answer) {
   const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers)
   return { status, text: text.replace(/v-[0-9a-f]{18}/, 'v-…'), headers: rest }
 }
 
 eachEngine((engine) => {
-  let world: World
-  let service: WorldProcess
+  let multiProcess: MultiProcess
+  let service: ServiceProcess
   let names = 0
 
   beforeAll(async () => {
-    world = await createWorld(engine, 1, { JETON_TRUSTED_PROXIES: '127.0.0.1' })
-    service = world.processes[0]!
+    multiProcess = await startProcesses(engine, 1, { JETON_TRUSTED_PROXIES: '127.0.0.1' })
+    service = multiProcess.processes[0]!
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   async function club(fields?: Record<string, unknown>) {
     const project = await service.project(`Club ${names++}`)
@@ -49,7 +49,7 @@ eachEngine((engine) => {
   }
 
   describe('an active token', () => {
-    test('is answered with its six fields and active, nothing more, to any key of its project', async () => {
+    test('introspection of an active token returns its six fields and active to any key of its project', async () => {
       const { key, asker } = await club()
       const issued = await service.issue(key, 'rewards vouchers')
       const { status, body } = await service.introspect(asker, issued.body.access_token)
@@ -57,7 +57,7 @@ eachEngine((engine) => {
       expect(body).toEqual({ ...issued.body, active: true })
     })
 
-    test('is told to a pair in headers, in Basic and in the form, as access_token and as token, at both paths', async () => {
+    test('introspection takes the key pair from headers, Basic and form, and the token by both names, at both paths', async () => {
       const { key, asker } = await club()
       const accessToken = await token(key)
       const own = { client_id: asker.appId, client_secret: asker.appToken }
@@ -76,23 +76,23 @@ eachEngine((engine) => {
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     })
 
-    test('has what is left rounded up, and is inactive at expires_at to the millisecond', async () => {
+    test('expires_in is rounded up, and a token is inactive at expires_at to the millisecond', async () => {
       const { key, asker } = await club()
-      await world.advance(1_000 - (world.now() % 1_000) + 250)
+      await multiProcess.advance(1_000 - (multiProcess.now() % 1_000) + 250)
       const accessToken = await token(key)
       const left = async () => (await service.introspect(asker, accessToken)).body.expires_in
       expect(await left()).toBe(900)
-      await world.advance(749)
+      await multiProcess.advance(749)
       expect(await left()).toBe(900)
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect(await left()).toBe(899)
-      await world.advance(898_999)
+      await multiProcess.advance(898_999)
       expect(await left()).toBe(1)
-      await world.advance(1)
+      await multiProcess.advance(1)
       expect((await service.introspect(asker, accessToken)).text).toBe(INACTIVE)
     })
 
-    test('keeps its scope as granted when its key is narrowed', async () => {
+    test('introspection shows the granted scope after the key was narrowed', async () => {
       const { key, asker } = await club({ permissions: ['rewards', 'vouchers'] })
       const accessToken = await token(key, 'vouchers rewards')
       await service.manage('PATCH', key.path, { permissions: ['rewards'] })
@@ -104,13 +104,13 @@ eachEngine((engine) => {
   })
 
   describe('an inactive token', () => {
-    test('is byte for byte the same, whether unknown, malformed, expired, revoked, dead or foreign', async () => {
+    test('introspection returns the same bytes for an unknown, malformed, expired, revoked, dead or foreign token', async () => {
       const { key, asker, project } = await club()
       const { key: blocked } = { key: await service.key(project.id) }
       const deleted = await service.key(project.id)
       const foreign = await club()
       const expired = await token(key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       const tokens = {
         unknown: madeUpToken(project.id),
         'of an unknown project': madeUpToken('proj_0000000000000000'),
@@ -137,7 +137,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('that is malformed is never looked for in the store; one that is well-formed is', async () => {
+    test('introspection reads the store for a well-formed token and never for a malformed one', async () => {
       const { asker, project } = await club()
       await service.introspect(asker, madeUpToken(project.id))
       const before = await lookedFor()
@@ -157,7 +157,7 @@ eachEngine((engine) => {
       expect(await lookedFor()).toBe(before + 1)
     })
 
-    test('of another project is not looked for either, so nobody can read there', async () => {
+    test('introspection never reads tokens of another project', async () => {
       const { asker } = await club()
       const foreign = await club()
       const accessToken = await token(foreign.key)
@@ -168,7 +168,7 @@ eachEngine((engine) => {
   })
 
   describe('a bearer token that asks', () => {
-    test('may ask about itself with any scope, and about others of its project with "api"', async () => {
+    test('a bearer token can introspect itself with any scope, and others of its project with "api"', async () => {
       const { key } = await club({ permissions: ['api', 'client_api'] })
       const [self, all] = [await token(key, 'client_redeem'), await token(key, 'vouchers api')]
       expect((await askAs(self, self)).body).toMatchObject({
@@ -182,7 +182,7 @@ eachEngine((engine) => {
       expect(root.body.active).toBe(true)
     })
 
-    test('without "api" is refused with 403 about others, whether they exist or not', async () => {
+    test('a bearer token without "api" gets 403 for other tokens, whether they exist or not', async () => {
       const { key, project } = await club({ permissions: ['api', 'client_api'] })
       const [self, other] = [await token(key, 'vouchers client_api'), await token(key)]
       const about = [other, madeUpToken(project.id), 'malformed']
@@ -198,7 +198,7 @@ eachEngine((engine) => {
       expect(new Set(answers.map((answer) => JSON.stringify(seen(answer)))).size).toBe(1)
     })
 
-    test('with "api" is held to the present permissions of its key', async () => {
+    test('a bearer token with "api" is limited to the current permissions of its key', async () => {
       const { key, asker } = await club()
       const [all, other] = [await token(key, 'api'), await token(asker)]
       expect((await askAs(all, other)).body.active).toBe(true)
@@ -207,12 +207,12 @@ eachEngine((engine) => {
       expect((await askAs(all, all)).body.active).toBe(true)
     })
 
-    test('sees tokens of other projects as inactive, "api" or not', async () => {
+    test('a bearer token sees tokens of other projects as inactive, with or without "api"', async () => {
       const [own, foreign] = [await club(), await club()]
       expect((await askAs(await token(own.key, 'api'), await token(foreign.key))).text).toBe(INACTIVE)
     })
 
-    test('is held to the whitelist of its key', async () => {
+    test('a bearer token is limited to the allowlist of its key', async () => {
       const { key } = await club({ ip_whitelist: ['10.0.0.0/8'] })
       const inside = { 'x-forwarded-for': '10.1.2.3' }
       const { body } = await service.issue(key, 'vouchers', inside)
@@ -221,11 +221,11 @@ eachEngine((engine) => {
       expect([outside.status, outside.body.key]).toEqual([403, 'ip_not_allowed'])
     })
 
-    test('but is unknown, malformed, expired, revoked or dead gets one and the same 401', async () => {
+    test('a bearer token that is unknown, malformed, expired, revoked or dead gets the same 401', async () => {
       const { key, project } = await club()
       const blocked = await service.key(project.id)
       const expired = await token(key)
-      await world.advance(900_000)
+      await multiProcess.advance(900_000)
       const [revoked, dead] = [await token(key), await token(blocked)]
       await service.form('/v1/oauth/revoke', { token: revoked }, key)
       await service.manage('POST', `${blocked.path}/block`)
@@ -248,7 +248,7 @@ eachEngine((engine) => {
       ['192.0.2.1', false],
       ['2001:db9::5', false],
       ['::1', false],
-    ])('%s in the whitelist of the key: %s', async (address, inside) => {
+    ])('ip_address %s in the allowlist of the key: %s', async (address, inside) => {
       const { key, asker } = await club({ ip_whitelist: ['10.0.0.0/8', '2001:db8::/32'] })
       const { body } = await service.issue(key, 'vouchers', { 'x-forwarded-for': '10.0.0.1' })
       const answer = await service.introspect(asker, body.access_token, { ip_address: address })
@@ -258,7 +258,7 @@ eachEngine((engine) => {
       expect((await service.introspect(asker, body.access_token)).body.active).toBe(true)
     })
 
-    test('counts for nothing where the whitelist is empty', async () => {
+    test('ip_address is ignored if the allowlist is empty', async () => {
       const { key, asker } = await club()
       expect(
         (await service.introspect(asker, await token(key), { ip_address: '192.0.2.1' })).body.active,
@@ -266,7 +266,7 @@ eachEngine((engine) => {
     })
 
     test.each(['', 'localhost', '10.0.0', '10.0.0.0/8', '10.0.0.1, 10.0.0.2', '1.2.3.4:80'])(
-      '%j is no address: 400',
+      'an invalid ip_address %j gets 400',
       async (address) => {
         const { key, asker } = await club()
         const answer = await service.introspect(asker, await token(key), { ip_address: address })
@@ -275,7 +275,7 @@ eachEngine((engine) => {
     )
   })
 
-  test('the cache is bounded, and a flood of made-up tokens neither fills it nor evicts known ones', async () => {
+  test('the token cache is bounded, and a flood of invented tokens neither fills it nor evicts known ones', async () => {
     const small = await startService(
       { ...(await engine.settings()), JETON_CACHE_TOKENS: '1000' },
       { clock: new TestClock(Date.now()) },
@@ -283,7 +283,7 @@ eachEngine((engine) => {
     const { tokenCache } = small.service
     const project = await small.project('Flooded')
     const key = await small.key(project.id)
-    const known = tokensOf(await crowd([small], 300, key))
+    const known = tokensOf(await issueConcurrently([small], 300, key))
     const askAll = (tokens: readonly string[]) =>
       postAll(
         tokens.map((one) => ({ url: `${small.url}/v1/oauth/introspect`, pair: key, fields: { token: one } })),
@@ -299,7 +299,7 @@ eachEngine((engine) => {
     // Real ones do push each other out, and are still answered rightly.
     for (const name of ['Second', 'Third']) {
       const other = await small.key((await small.project(name)).id)
-      expect(tokensOf(await crowd([small], 1_000, other))).toHaveLength(1_000)
+      expect(tokensOf(await issueConcurrently([small], 1_000, other))).toHaveLength(1_000)
     }
     expect(tokenCache.size).toBe(1_000)
     expect((await askAll(known)).every(({ body }) => body.active)).toBe(true)

@@ -37,19 +37,19 @@ const type = (line: string, around: Partial<Surroundings> = {}) =>
   })
 
 describe('key create', () => {
-  test('names the project that the key was created in', async () => {
+  test('key create names the project of the new key', async () => {
     const { code, err } = await type('key create --name pos --permissions rewards')
     expect(code).toBe(0)
     expect(err).toContain(`Created API key "pos" in project "${project.name}".\n`)
   })
 
-  test('creates no key with default permissions, not even from JSON', async () => {
+  test('key create refuses default permissions, also from JSON', async () => {
     for (const line of ['key create --name pos', 'key create --data {"name":"pos"}'])
       expect(await type(line)).toMatchObject({ code: 2, err: expect.stringContaining('--permissions') })
     expect((await type('key list')).out).toBe('')
   })
 
-  test('refuses the name of another key, and the suggested command works', async () => {
+  test('key create refuses the name of another key, and the suggested command works', async () => {
     const { id } = JSON.parse((await type('key create --name pos --permissions rewards --json')).out)
     const { code, err } = await type('key create --name pos --permissions rewards')
     expect({ code, err }).toEqual({
@@ -68,7 +68,7 @@ describe('key create', () => {
 })
 
 describe('check', () => {
-  test('takes the name, the id and the app id of a key, and a token', async () => {
+  test('jeton check takes the name, id or app id of a key, or a token', async () => {
     const key = await service.key(project.id, { name: 'pos', permissions: ['rewards'] })
     const token = (await service.issue(key, 'rewards')).body.access_token
     for (const credential of ['pos', key.id, key.appId, token]) {
@@ -86,7 +86,7 @@ describe('check', () => {
 })
 
 describe('audit list', () => {
-  test('lists the chosen project like every other list, and all with --all-projects', async () => {
+  test('audit list shows the chosen project, and all with --all-projects', async () => {
     await service.key(project.id, { name: 'pos' })
     const other = await service.project(`Audited ${project.name}`)
     const ofOther = await type('audit list', { env: { JETON_PROJECT: other.name } })
@@ -98,7 +98,7 @@ describe('audit list', () => {
     expect((await type(`audit list --all-projects --project ${other.id}`)).code).toBe(2)
   })
 
-  test('shows names to people and ids to programs', async () => {
+  test('audit list shows names to people and ids to programs', async () => {
     const key = await service.key(project.id, { name: 'pos' })
     const anna = (await service.manage('POST', '/operators', { name: 'anna' })).body
     const asAnna = { JETON_MANAGEMENT_ID: anna.id, JETON_MANAGEMENT_TOKEN: anna.token }
@@ -116,12 +116,12 @@ describe('audit list', () => {
   })
 })
 
-test('an empty list says so with the right plural', async () => {
+test('an empty audit list says so', async () => {
   expect((await type('delivery list', { isTTY: true })).err).toBe('No deliveries.\n')
   expect((await type('key list', { isTTY: true })).err).toBe('No keys.\n')
 })
 
-test('the command that explain prints for an address or a permission can be pasted', async () => {
+test('the command that jeton explain prints for an address or a permission works', async () => {
   const key = await service.key(project.id, { name: 'pos', ip_whitelist: ['192.0.2.1'] })
   const refused = (await service.issue(key)).body.request_id
   const { out } = await type(`explain ${refused}`)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/platform/database/index.ts'
-import { type CrowdAnswer, crowd, statuses, tokensOf } from '../crowd.ts'
+import { type ConcurrentResponse, issueConcurrently, statuses, tokensOf } from '../concurrent-requests.ts'
 import { eachEngine } from '../engines.ts'
-import { createWorld, type World } from '../world.ts'
+import { type MultiProcess, startProcesses } from '../multi-process.ts'
 
 interface Tables {
   tokens: { project_id: string; expires_at: number; revoked_at: number | null }
@@ -14,21 +14,21 @@ const LIFETIME_MS = 900_000
 const retryAfter = (issuedAt: number, now: number): string =>
   String(Math.ceil((Math.floor(issuedAt / 1000) * 1000 + LIFETIME_MS - now) / 1000))
 
-const refused = (answers: readonly CrowdAnswer[]) => answers.filter(({ status }) => status !== 200)
-const waits = (answers: readonly CrowdAnswer[]) =>
+const refused = (answers: readonly ConcurrentResponse[]) => answers.filter(({ status }) => status !== 200)
+const waits = (answers: readonly ConcurrentResponse[]) =>
   new Set(refused(answers).map(({ headers }) => headers['retry-after']))
 
 eachEngine((engine) => {
-  let world: World
+  let multiProcess: MultiProcess
   let db: Database
-  let [a, b]: World['processes'] = []
+  let [a, b]: MultiProcess['processes'] = []
 
   beforeAll(async () => {
-    world = await createWorld(engine, 4)
-    db = await world.store.open()
-    ;[a, b] = world.processes
+    multiProcess = await startProcesses(engine, 4)
+    db = await multiProcess.store.open()
+    ;[a, b] = multiProcess.processes
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   /** Active at the latest time that the store has ever issued at: no clock in use is behind it. */
   async function activeAtLeast(projectId: string): Promise<number> {
@@ -53,37 +53,37 @@ eachEngine((engine) => {
 
   /** The other processes are told of a change within two seconds. */
   async function spread(): Promise<void> {
-    await world.advance(1_000)
-    await Promise.all(world.processes.map((process) => process.look()))
+    await multiProcess.advance(1_000)
+    await Promise.all(multiProcess.processes.map((process) => process.pollChanges()))
   }
 
   describe('a project', () => {
-    test('gives exactly 1,000 tokens to 3,000 requests at once at four processes, and 1,000 again after 900 s', async () => {
-      await world.advance(350)
+    test('a project issues exactly 1,000 tokens for 3,000 concurrent requests at four processes, and 1,000 again after 900 s', async () => {
+      await multiProcess.advance(350)
       const project = await a!.project('Crowded')
       const key = await a!.key(project.id)
-      const issuedAt = world.now()
-      const first = await crowd(world.processes, 3_000, key)
+      const issuedAt = multiProcess.now()
+      const first = await issueConcurrently(multiProcess.processes, 3_000, key)
       expect(statuses(first)).toEqual({ 200: 1_000, 429: 2_000 })
       expect(new Set(tokensOf(first)).size).toBe(1_000)
       expect(refused(first).every(({ body }) => body.key === 'token_limit_reached')).toBe(true)
-      expect(waits(first)).toEqual(new Set([retryAfter(issuedAt, world.now())]))
+      expect(waits(first)).toEqual(new Set([retryAfter(issuedAt, multiProcess.now())]))
       expect(await shownActive(project.id)).toBe(1_000)
 
-      await world.advance(LIFETIME_MS - 1_000)
-      const early = await crowd(world.processes, 40, key)
+      await multiProcess.advance(LIFETIME_MS - 1_000)
+      const early = await issueConcurrently(multiProcess.processes, 40, key)
       expect([statuses(early), waits(early)]).toEqual([{ 429: 40 }, new Set(['1'])])
 
       // To the very millisecond at which the first thousand expires.
-      await world.advance(Math.floor(issuedAt / 1000) * 1000 + LIFETIME_MS - world.now())
+      await multiProcess.advance(Math.floor(issuedAt / 1000) * 1000 + LIFETIME_MS - multiProcess.now())
       expect(await shownActive(project.id)).toBe(0)
-      const second = await crowd(world.processes, 3_000, key)
+      const second = await issueConcurrently(multiProcess.processes, 3_000, key)
       expect(statuses(second)).toEqual({ 200: 1_000, 429: 2_000 })
-      expect(waits(second)).toEqual(new Set([retryAfter(world.now(), world.now())]))
+      expect(waits(second)).toEqual(new Set([retryAfter(multiProcess.now(), multiProcess.now())]))
       expect(await shownActive(project.id)).toBe(1_000)
     })
 
-    test('never has 1,001 active tokens, however the clocks of processes differ and jump back and forth', async () => {
+    test('a project never has 1,001 active tokens, however the clocks of its processes differ and jump', async () => {
       const project = await a!.project('Jumping')
       const key = await a!.key(project.id)
       const [minute, hour] = [60_000, 3_600_000]
@@ -97,127 +97,146 @@ eachEngine((engine) => {
       let granted = 0
       for (const [round, offsets] of rounds.entries()) {
         await Promise.all(
-          world.processes.map((one, i) => one.tell({ kind: 'set', now: world.now() + offsets[i]! })),
+          multiProcess.processes.map((one, i) =>
+            one.send({ kind: 'set', now: multiProcess.now() + offsets[i]! }),
+          ),
         )
-        if (round % 2 === 1) await Promise.all(world.processes.map((process) => process.look()))
-        const answers = await crowd(world.processes, 400, key)
+        if (round % 2 === 1) await Promise.all(multiProcess.processes.map((process) => process.pollChanges()))
+        const answers = await issueConcurrently(multiProcess.processes, 400, key)
         expect(
           Object.keys(statuses(answers)).filter((status) => status !== '200' && status !== '429'),
         ).toEqual([])
         granted += tokensOf(answers).length
         expect(await activeAtLeast(project.id)).toBeLessThanOrEqual(1_000)
       }
-      await Promise.all(world.processes.map((process) => process.tell({ kind: 'set', now: world.now() })))
+      await Promise.all(
+        multiProcess.processes.map((process) => process.send({ kind: 'set', now: multiProcess.now() })),
+      )
       // PostgreSQL has the one clock, and no time has passed by it; with SQLite the processes' own clock is the store's.
       if (engine.name === 'PostgreSQL') expect(granted).toBe(1_000)
       expect(granted).toBeGreaterThanOrEqual(1_000)
-      await Promise.all(world.processes.map((process) => process.look()))
-      for (const { manage } of world.processes)
+      await Promise.all(multiProcess.processes.map((process) => process.pollChanges()))
+      for (const { manage } of multiProcess.processes)
         expect((await manage('GET', `/projects/${project.id}`)).body.active_tokens).toBeLessThanOrEqual(1_000)
     })
   })
 
   describe('a key with a limit of its own', () => {
-    test('has exactly that many active tokens, whoever asks, and leaves the rest to its project', async () => {
+    test('a key with a limit of its own has exactly that many active tokens, and leaves the rest to its project', async () => {
       const project = await a!.project('Careless')
       const careless = await a!.key(project.id, { token_limit: 50 })
       const other = await b!.key(project.id)
-      const issuedAt = world.now()
-      const answers = await crowd(world.processes, 600, [careless, careless, other])
+      const issuedAt = multiProcess.now()
+      const answers = await issueConcurrently(multiProcess.processes, 600, [careless, careless, other])
       const own = answers.filter((_, i) => i % 3 !== 2)
       const others = answers.filter((_, i) => i % 3 === 2)
       expect([statuses(own), statuses(others)]).toEqual([{ 200: 50, 429: 350 }, { 200: 200 }])
-      expect(waits(own)).toEqual(new Set([retryAfter(issuedAt, world.now())]))
+      expect(waits(own)).toEqual(new Set([retryAfter(issuedAt, multiProcess.now())]))
       expect(await shownActive(project.id)).toBe(250)
 
-      await world.advance(LIFETIME_MS)
-      const again = await crowd(world.processes, 200, careless)
+      await multiProcess.advance(LIFETIME_MS)
+      const again = await issueConcurrently(multiProcess.processes, 200, careless)
       expect(statuses(again)).toEqual({ 200: 50, 429: 150 })
-      expect(waits(again)).toEqual(new Set([retryAfter(world.now(), world.now())]))
+      expect(waits(again)).toEqual(new Set([retryAfter(multiProcess.now(), multiProcess.now())]))
     })
 
-    test('is told the seconds until its oldest token expires, not those of its project', async () => {
+    test('a key at its limit gets the seconds until its own oldest token expires', async () => {
       const project = await a!.project('Two ages')
       const key = await a!.key(project.id, { token_limit: 2 })
       const other = await a!.key(project.id)
       await a!.issue(other)
-      await world.advance(100_000)
-      const oldest = world.now()
+      await multiProcess.advance(100_000)
+      const oldest = multiProcess.now()
       await a!.issue(key)
-      await world.advance(60_500)
+      await multiProcess.advance(60_500)
       await b!.issue(key)
       const answer = await b!.issue(key)
       expect(answer.status).toBe(429)
-      expect(answer.headers.get('retry-after')).toBe(retryAfter(oldest, world.now()))
+      expect(answer.headers.get('retry-after')).toBe(retryAfter(oldest, multiProcess.now()))
     })
 
-    test('lowered below what is active, refuses until enough have expired; raised, works at once everywhere', async () => {
+    test('a lowered limit refuses until enough tokens expired, and a raised limit applies at once in every process', async () => {
       const project = await a!.project('Lowered')
       const key = await a!.key(project.id, { token_limit: 10 })
-      const [first, later] = [world.now(), world.now() + 100_000]
-      expect(statuses(await crowd(world.processes, 6, key))).toEqual({ 200: 6 })
-      await world.advance(100_000)
-      expect(statuses(await crowd(world.processes, 8, key))).toEqual({ 200: 4, 429: 4 })
+      const [first, later] = [multiProcess.now(), multiProcess.now() + 100_000]
+      expect(statuses(await issueConcurrently(multiProcess.processes, 6, key))).toEqual({ 200: 6 })
+      await multiProcess.advance(100_000)
+      expect(statuses(await issueConcurrently(multiProcess.processes, 8, key))).toEqual({ 200: 4, 429: 4 })
 
       await a!.manage('PATCH', key.path, { token_limit: 3 })
-      const lowered = await crowd(world.processes, 8, key)
+      const lowered = await issueConcurrently(multiProcess.processes, 8, key)
       expect([statuses(lowered), waits(lowered)]).toEqual([
         { 429: 8 },
-        new Set([retryAfter(first, world.now())]),
+        new Set([retryAfter(first, multiProcess.now())]),
       ])
       // Six are gone, four are left: still one too many.
-      await world.advance(LIFETIME_MS - 100_000)
-      const four = await crowd(world.processes, 8, key)
-      expect([statuses(four), waits(four)]).toEqual([{ 429: 8 }, new Set([retryAfter(later, world.now())])])
+      await multiProcess.advance(LIFETIME_MS - 100_000)
+      const four = await issueConcurrently(multiProcess.processes, 8, key)
+      expect([statuses(four), waits(four)]).toEqual([
+        { 429: 8 },
+        new Set([retryAfter(later, multiProcess.now())]),
+      ])
 
       await a!.manage('PATCH', key.path, { token_limit: 6 })
-      const raised = await crowd([b!], 8, key)
+      const raised = await issueConcurrently([b!], 8, key)
       expect([statuses(raised), waits(raised)]).toEqual([
         { 200: 2, 429: 6 },
-        new Set([retryAfter(later, world.now())]),
+        new Set([retryAfter(later, multiProcess.now())]),
       ])
       await a!.manage('PATCH', key.path, { token_limit: null })
-      expect(statuses(await crowd([b!], 20, key))).toEqual({ 200: 20 })
+      expect(statuses(await issueConcurrently([b!], 20, key))).toEqual({ 200: 20 })
     })
 
-    test('that is set late counts what was issued before', async () => {
+    test('a limit that is set later counts earlier tokens', async () => {
       const project = await a!.project('Set late')
       const key = await a!.key(project.id)
-      expect(statuses(await crowd(world.processes, 5, key))).toEqual({ 200: 5 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 5, key))).toEqual({ 200: 5 })
       await b!.manage('PATCH', key.path, { token_limit: 7 })
-      await world.advance(5_000)
-      const answers = await crowd(world.processes, 12, key)
+      await multiProcess.advance(5_000)
+      const answers = await issueConcurrently(multiProcess.processes, 12, key)
       expect([statuses(answers), waits(answers)]).toEqual([{ 200: 2, 429: 10 }, new Set(['895'])])
     })
   })
 
-  describe('a place is free at once', () => {
-    test('when a token is revoked by its key or by an operator, in whichever process', async () => {
+  describe('capacity is free at once', () => {
+    test('revoking a token in any process frees its capacity at once', async () => {
       const project = await a!.project('Revoked')
       const key = await a!.key(project.id, { token_limit: 3 })
-      const tokens = tokensOf(await crowd(world.processes, 9, key))
+      const tokens = tokensOf(await issueConcurrently(multiProcess.processes, 9, key))
       expect(tokens).toHaveLength(3)
       expect((await b!.form('/v1/oauth/token/revoke', { token: tokens[0]! }, key)).status).toBe(204)
-      expect(statuses(await crowd(world.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
       const { body } = await a!.manage('GET', `/projects/${project.id}/tokens`)
       expect((await a!.manage('DELETE', `/projects/${project.id}/tokens/${body.data[0].id}`)).status).toBe(
         204,
       )
-      expect(statuses(await crowd(world.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 8, key))).toEqual({ 200: 1, 429: 7 })
     })
 
-    test('when keys of a full project are blocked, deleted or lose their tokens; and not a place more', async () => {
+    test('blocking or deleting keys of a full project, or revoking their tokens, frees exactly their capacity', async () => {
       const project = await a!.project('Full')
       const [blocked, deleted, leaked, asking] = await Promise.all([1, 2, 3, 4].map(() => a!.key(project.id)))
-      expect(statuses(await crowd(world.processes, 500, blocked!))).toEqual({ 200: 500 })
-      expect(statuses(await crowd(world.processes, 300, deleted!))).toEqual({ 200: 300 })
-      expect(statuses(await crowd(world.processes, 300, leaked!))).toEqual({ 200: 200, 429: 100 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 500, blocked!))).toEqual({ 200: 500 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 300, deleted!))).toEqual({ 200: 300 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 300, leaked!))).toEqual({
+        200: 200,
+        429: 100,
+      })
       await a!.manage('POST', `${blocked!.path}/block`)
-      expect(statuses(await crowd(world.processes, 520, asking!))).toEqual({ 200: 500, 429: 20 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 520, asking!))).toEqual({
+        200: 500,
+        429: 20,
+      })
       await a!.manage('DELETE', deleted!.path)
-      expect(statuses(await crowd(world.processes, 320, asking!))).toEqual({ 200: 300, 429: 20 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 320, asking!))).toEqual({
+        200: 300,
+        429: 20,
+      })
       await b!.manage('POST', `${leaked!.path}/revoke-tokens`)
-      expect(statuses(await crowd(world.processes, 220, leaked!))).toEqual({ 200: 200, 429: 20 })
+      expect(statuses(await issueConcurrently(multiProcess.processes, 220, leaked!))).toEqual({
+        200: 200,
+        429: 20,
+      })
       await spread()
       expect(await shownActive(project.id)).toBe(1_000)
       // Unblocking brings no token back, so it takes no place either.
@@ -226,17 +245,17 @@ eachEngine((engine) => {
       expect((await b!.issue(blocked!)).status).toBe(429)
     })
 
-    test('when the oldest expires, to the second that was told', async () => {
+    test('the expiry of the oldest token frees its capacity at the announced second', async () => {
       const project = await a!.project('Expiring')
       const key = await a!.key(project.id, { token_limit: 2 })
       await a!.issue(key)
-      await world.advance(10_000)
+      await multiProcess.advance(10_000)
       await a!.issue(key)
       const seconds = Number((await b!.issue(key)).headers.get('retry-after'))
-      await world.advance(seconds * 1000 - 1_000)
+      await multiProcess.advance(seconds * 1000 - 1_000)
       expect((await b!.issue(key)).status).toBe(429)
-      await world.advance(1_000)
-      const answers = await crowd(world.processes, 8, key)
+      await multiProcess.advance(1_000)
+      const answers = await issueConcurrently(multiProcess.processes, 8, key)
       expect([statuses(answers), waits(answers)]).toEqual([{ 200: 1, 429: 7 }, new Set(['10'])])
     })
   })

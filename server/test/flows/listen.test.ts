@@ -109,7 +109,7 @@ const checked = (secret: string, { body, headers }: Received) =>
 const eventsIn = (received: readonly Received[]): string[] => received.map(({ payload }) => payload.event.id)
 
 describe('listen', () => {
-  test('forwards each event to this machine, signed with the secret of the webhook', async () => {
+  test('listen forwards each event to this machine, signed with the secret of the webhook', async () => {
     const webhook = await create('webhook', { description: 'crm' })
     const command = await listening()
     expect(command.said()).toContain(`Signing with the secret of ${webhook.id} "crm" (choose with --as).`)
@@ -122,7 +122,7 @@ describe('listen', () => {
     expect(code).toBe(0)
   })
 
-  test('skips earlier events unless --since is given: then oldest first, with the id of the delivery', async () => {
+  test('listen skips earlier events, and with --since forwards them oldest first with their delivery ids', async () => {
     const webhook = await create('webhook')
     const before = [await redeem(), await redeem(), await redeem()]
     const command = await listening()
@@ -142,7 +142,7 @@ describe('listen', () => {
     expect(again.map((one) => checked(webhook.secret, one).id).sort()).toEqual(deliveries)
   })
 
-  test('without a webhook it creates a secret for the run and shows it', async () => {
+  test('listen without a webhook creates a secret for the run and shows it', async () => {
     const command = await listening()
     const [secret] = await command.printed(/whsec_\w{44}/)
     expect(command.said()).toContain('There is no webhook yet')
@@ -159,7 +159,7 @@ describe('listen', () => {
     expect(checked(secret, receiver.received[1]!).id).toBe(checked(secret, one!).id)
   })
 
-  test('--as stands in for a distribution, with its publication, and receives only its events', async () => {
+  test('listen --as replaces a distribution, with its publication, and receives only its events', async () => {
     await create('webhook')
     const voucher = { type: 'LOYALTY_CARD', loyalty_card: { points: 0 } }
     const other = await ok(shop.call('POST', '/loyalties', { name: `Other ${shop.projectId}`, voucher }))
@@ -186,7 +186,7 @@ describe('listen', () => {
     })
   })
 
-  test('no event is skipped while the server is down, which is reported once', async () => {
+  test('listen skips no event while the server is down, and reports the outage once', async () => {
     const webhook = await create('webhook')
     const command = await listening()
     const ids = [await redeem()]
@@ -202,7 +202,7 @@ describe('listen', () => {
     expect(command.said().match(/Retrying until/g)).toHaveLength(1)
   })
 
-  test('an event that is committed after a newer one is not missed', async () => {
+  test('listen does not miss an event that is committed after a newer one', async () => {
     await create('webhook')
     const command = await listening()
     const first = await redeem()
@@ -216,7 +216,7 @@ describe('listen', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('a rejected event shows the response; r resends it and d prints it', async () => {
+  test('listen shows the response to a rejected event, r resends it and d prints it', async () => {
     receiver.answer = () => ({ status: 400, body: 'missing \u001b[2Jsignature\nand more' })
     const command = await listening([], { isTTY: true })
     const id = await redeem()
@@ -240,7 +240,7 @@ describe('listen', () => {
     expect((await command.stop()).code).toBe(0)
   })
 
-  test('with --events it reads no keys, so that lines pasted after it reach the shell', async () => {
+  test('listen --events reads no keys, so that pasted lines reach the shell', async () => {
     receiver.answer = () => ({ status: 400, body: 'no' })
     await redeem()
     const command = start(['listen', '--forward-to', receiver.url, '--since', '1h', '--events', '1'], {
@@ -253,7 +253,7 @@ describe('listen', () => {
     expect((await listening([], { isTTY: true })).readsKeys()).toBe(true)
   })
 
-  test('a receiver that is not running is reported, and the next event is still forwarded', async () => {
+  test('listen reports a receiver that is not running, and still forwards the next event', async () => {
     await create('webhook')
     const host = `127.0.0.1:${await freePort()}`
     const refused = `connection refused: nothing is listening on ${host}`
@@ -264,7 +264,7 @@ describe('listen', () => {
     expect(command.said()).toMatch(new RegExp(`${ids[0]}\t\t\\d+\t${refused}`))
   })
 
-  test('programs get a line with tabs or JSON, and exit code 1 if the receiver rejected an event', async () => {
+  test('listen prints tabs or JSON for programs, and ends with 1 if the receiver rejected an event', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const argv = [
@@ -295,7 +295,7 @@ describe('listen', () => {
     expect(checked(webhook.secret, receiver.received[1]!).event.id).toBe(id)
   })
 
-  test('forwarded events are not recorded as deliveries', async () => {
+  test('events that listen forwards are not recorded as deliveries', async () => {
     await create('webhook', { active: false })
     const command = await listening()
     await redeem()
@@ -305,7 +305,7 @@ describe('listen', () => {
     for (const one of body.data) expect(one).toMatchObject({ status: 'held', attempts_made: 0 })
   })
 
-  test('Ctrl-C ends it immediately with exit code 0', async () => {
+  test('Ctrl-C ends listen at once with exit code 0', async () => {
     await create('webhook')
     const child = spawnJeton(['listen', '--forward-to', receiver.url], env())
     const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
@@ -330,12 +330,12 @@ describe('listen', () => {
     [['--forward-to', 'localhost:3000', '--since', '2026-99-99'], '--since: expected a time such as'],
     [['--forward-to', 'localhost:3000', '--events', '0'], '--events: "0" is not a positive number'],
     [[], '--forward-to'],
-  ])('%j is a usage error before any request', async (flags, says) => {
+  ])('listen %j is a usage error before any request', async (flags, says) => {
     const { code, err } = await jeton(['listen', ...flags], { env: { XDG_CONFIG_HOME: '/nonexistent' } })
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(says) })
   })
 
-  test('an unknown destination is exit code 3, an unreachable server 69', async () => {
+  test('listen ends with 3 for an unknown destination and 69 for an unreachable server', async () => {
     const argv = ['listen', '--forward-to', receiver.url]
     expect((await jeton([...argv, '--as', 'wh_0000000000000000'], { env: env() })).code).toBe(3)
     expect((await jeton([...argv, '--as', 'Nobody'], { env: env() })).code).toBe(3)
@@ -345,7 +345,7 @@ describe('listen', () => {
 })
 
 describe('event', () => {
-  test('tail prints each event once, as it is written', async () => {
+  test('event tail prints each event once, when it is written', async () => {
     const command = start(['event', 'tail', '--quiet', '--since', '1h'])
     const ids: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -356,7 +356,7 @@ describe('event', () => {
     expect({ code, out }).toEqual({ code: 0, out: `${ids.join('\n')}\n` })
   })
 
-  test('tail has output for programs and people, and exits after --events', async () => {
+  test('event tail has output for programs and people, and ends after --events', async () => {
     const [first, second] = [await redeem(), await redeem()]
     const argv = ['event', 'tail', '--since', '1h', '--kind', WIRE, '--events', '2']
     const tabs = await jeton(argv, { env: env() })
@@ -369,7 +369,7 @@ describe('event', () => {
     expect((await jeton([...argv, '--kind', 'nonsense'], { env: env() })).code).toBe(1)
   })
 
-  test('kinds lists the kinds of events', async () => {
+  test('event kinds lists the kinds of events', async () => {
     expect((await jeton(['event', 'kinds', '--quiet'], { env: env() })).out).toBe(`${KIND}\n`)
     const { code, out } = await jeton(['event', 'kinds'], { env: env() })
     expect(code).toBe(0)
@@ -379,7 +379,7 @@ describe('event', () => {
   })
 })
 
-test('more events than one page all arrive exactly once, including one that is committed late', async () => {
+test('event tail prints more than a page of events exactly once, including one that is committed late', async () => {
   await create('webhook')
   const command = await listening()
   const cards = await Promise.all(Array.from({ length: 10 }, () => shop.member(10_000)))

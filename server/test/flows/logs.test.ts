@@ -102,8 +102,8 @@ eachEngine((engine) => {
   describe.each([
     ['as JSON', false],
     ['for people', true],
-  ])('the log %s, at its most talkative', (_, readable) => {
-    test('holds no secret, wherever the caller put it', async () => {
+  ])('the log %s, at its most verbose', (_, readable) => {
+    test('the log contains no secret, wherever the caller sent it', async () => {
       const { service, captured } = await start({ level: 'trace', readable })
       const secrets = await useSecretsEverywhere(service)
       await service.stop()
@@ -118,7 +118,7 @@ eachEngine((engine) => {
       expect(text.match(/"err"|"stack"|\bbug\b/)).toBeNull()
     })
 
-    test('says nothing of an outage but what happened, also when the store is gone', async () => {
+    test('the log reports an outage of the store without any secret', async () => {
       const { service, captured } = await start({ level: 'trace', readable })
       const key = await service.key((await service.project('Outage')).id)
       await service.service.db.close()
@@ -131,7 +131,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a request has one line at debug as JSON, under the id that its answer carries, and none at info', async () => {
+  test('a request has one JSON log line at level debug, with the id of its response, and none at info', async () => {
     const [debug, info] = [await start({ level: 'debug' }), await start({ level: 'info' })]
     const answer = await send(`${debug.service.url}/health/live?secret=1`)
     await send(`${info.service.url}/health/live`)

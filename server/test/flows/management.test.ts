@@ -55,7 +55,7 @@ eachEngine((engine) => {
     })
 
   describe('a project', () => {
-    test('has the fields of the contract, and reads the same as it was answered at its creation', async () => {
+    test('a project has the documented fields, and reads as it was returned at its creation', async () => {
       const created = await service.manage('POST', '/projects', { name: 'Club Europe' })
       expect(created.status).toBe(201)
       expect(fieldsOf(created.body)).toEqual(PROJECT_FIELDS)
@@ -71,7 +71,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', '/projects?name=Club%20Europe')).body.data).toEqual([created.body])
     })
 
-    test('shows how many of its tokens are active', async () => {
+    test('a project shows the number of its active tokens', async () => {
       const project = await newProject()
       const key = await service.key(project.id)
       await tokenOf(key)
@@ -80,7 +80,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', `/projects/${project.id}`)).body.active_tokens).toBe(1)
     })
 
-    test('can be renamed; its id and creation stay', async () => {
+    test('a renamed project keeps its id and creation time', async () => {
       const project = await newProject()
       await service.advance(1_000)
       const renamed = await service.manage('PATCH', `/projects/${project.id}`, { name: 'Émile & Søn 🎁' })
@@ -94,7 +94,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', `/projects/${project.id}`)).body).toEqual(renamed.body)
     })
 
-    test('never shares its name, also when many ask for it at once', async () => {
+    test('concurrent requests never create two projects with one name', async () => {
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => service.manage('POST', '/projects', { name: 'Wanted' })),
       )
@@ -107,7 +107,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', '/projects?name=Wanted')).body.total).toBe(1)
     })
 
-    test('is not deleted without exactly its name in the body', async () => {
+    test('a project is deleted only with its exact name in the body', async () => {
       const project = await newProject()
       const path = `/projects/${project.id}`
       for (const body of [
@@ -125,7 +125,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', path)).status).toBe(200)
     })
 
-    test('takes its keys and tokens along at once when it is deleted, and frees its name', async () => {
+    test('deleting a project ends its keys and tokens at once and frees its name', async () => {
       const project = await newProject()
       const key = await service.key(project.id)
       const token = await tokenOf(key)
@@ -155,7 +155,7 @@ eachEngine((engine) => {
       ).toBe(1)
     })
 
-    test('leaves only its audit log behind once every process must have heard of its deletion', async () => {
+    test('only the audit log of a deleted project remains after every process learned of the deletion', async () => {
       const own = await startTimedService(engine)
       const project = await own.project('Short')
       const key = await own.key(project.id)
@@ -179,7 +179,7 @@ eachEngine((engine) => {
   })
 
   describe('lists', () => {
-    test('are newest first, with the whole number, in pages that show each entry exactly once', async () => {
+    test('management lists are newest first, with a total, and their pages show each entry once', async () => {
       const project = await newProject()
       const names: string[] = []
       for (let i = 0; i < 12; i++) {
@@ -199,7 +199,7 @@ eachEngine((engine) => {
       expect(namesOf(await page('?name=key%203'))).toEqual(['key 3'])
     })
 
-    test('of one project hold nothing of another', async () => {
+    test('management lists of a project contain nothing of another', async () => {
       const [one, other] = [await newProject(), await newProject()]
       const key = await service.key(one.id)
       await tokenOf(key)
@@ -214,7 +214,7 @@ eachEngine((engine) => {
   })
 
   describe('an API key', () => {
-    test('has the defaults and the fields of the contract, and its secret appears in the answer to its creation only', async () => {
+    test('an API key has the documented fields and defaults, and only the response to its creation has the secret', async () => {
       const project = await newProject()
       const { status, body } = await service.manage('POST', `/projects/${project.id}/api-keys`, {
         name: 'shop',
@@ -243,7 +243,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', path)).body.data).toEqual([rest])
     })
 
-    test('takes permissions, whitelist and a limit at its creation and later, and keeps what is not named', async () => {
+    test('an API key takes permissions, allowlist and limit at creation and later, and keeps fields that are not sent', async () => {
       const fields = {
         permissions: ['vouchers', 'client_api'],
         ip_whitelist: ['10.0.0.0/8', '::1'],
@@ -296,7 +296,7 @@ eachEngine((engine) => {
       ['a secret of its own', { app_token: 'jta_mine' }, 'not a field'],
     ]
     test.each(REFUSED)(
-      'with %s is refused when it is set, in words, and nothing changes',
+      'an API key with %s is refused with a message, and nothing changes',
       async (_, fields, words) => {
         const key = await newKey()
         const before = await everythingIn(service.service.db)
@@ -313,7 +313,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('that is blocked is refused, kills its tokens for good, and may issue again once it is unblocked', async () => {
+    test('blocking an API key refuses it and ends its tokens for good, and it can issue again once unblocked', async () => {
       const key = await newKey()
       const token = await tokenOf(key)
       const blocked = await service.manage('POST', `${key.path}/block`)
@@ -325,7 +325,7 @@ eachEngine((engine) => {
       expect(await isActive(key, await tokenOf(key))).toBe(true)
     })
 
-    test('that is blocked or unblocked twice is as after the first time, with one entry in the audit log', async () => {
+    test('blocking or unblocking an API key twice changes it once, with one audit entry', async () => {
       const key = await newKey()
       for (const verb of ['block', 'unblock']) {
         const [first, second] = [
@@ -340,7 +340,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('that is regenerated keeps ids and live tokens, and its old secret stops at once without a grace', async () => {
+    test('regenerating an API key keeps its ids and tokens, and ends the old secret at once without a grace period', async () => {
       const key = await newKey()
       const token = await tokenOf(key)
       const { status, body } = await service.manage('POST', `${key.path}/regenerate`)
@@ -360,7 +360,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', key.path)).text).not.toContain(body.app_token)
     })
 
-    test('that is regenerated with a grace takes the previous secret until the grace ends, to the second', async () => {
+    test('regenerating an API key with a grace period accepts the previous secret until its end, to the second', async () => {
       const key = await newKey()
       const { body } = await service.manage('POST', `${key.path}/regenerate`, { grace_seconds: 60 })
       const renewed = { appId: key.appId, appToken: body.app_token }
@@ -370,7 +370,7 @@ eachEngine((engine) => {
       expect([(await service.issue(key)).status, (await service.issue(renewed)).status]).toEqual([401, 200])
     })
 
-    test('that is regenerated again ends the earlier grace at once', async () => {
+    test('regenerating an API key again ends the earlier grace period at once', async () => {
       const first = await newKey()
       const regenerated = await service.manage('POST', `${first.path}/regenerate`, { grace_seconds: 86_400 })
       const second = { appId: first.appId, appToken: regenerated.body.app_token }
@@ -384,7 +384,7 @@ eachEngine((engine) => {
     })
 
     test.each([-1, 86_401, 0.5, '60', null, true])(
-      'is not regenerated with a grace of %j',
+      'an API key is not regenerated with a grace period of %j',
       async (grace_seconds) => {
         const key = await newKey()
         const refused = await service.manage('POST', `${key.path}/regenerate`, { grace_seconds })
@@ -394,7 +394,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('loses all its live tokens by revoke-tokens, and none that it issues afterwards', async () => {
+    test('revoke-tokens ends all tokens of an API key, and none that it issues afterwards', async () => {
       const key = await newKey()
       const tokens = [await tokenOf(key), await tokenOf(key)]
       const revoked = await service.manage('POST', `${key.path}/revoke-tokens`)
@@ -403,7 +403,7 @@ eachEngine((engine) => {
       expect(await isActive(key, await tokenOf(key))).toBe(true)
     })
 
-    test('that is deleted stays readable, is listed only where deleted ones are asked for, and nothing changes it', async () => {
+    test('a deleted API key stays readable, is listed only on request, and cannot be changed', async () => {
       const project = await newProject()
       const [kept, key] = [
         await service.key(project.id, { name: 'kept' }),
@@ -428,7 +428,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', key.path)).body).toEqual(deleted.body)
     })
 
-    test('is found by its state', async () => {
+    test('API keys are filtered by state', async () => {
       const project = await newProject()
       const [active, blocked] = [await service.key(project.id), await service.key(project.id)]
       await service.manage('POST', `${blocked.path}/block`)
@@ -441,7 +441,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('shows when it was last used, which is no change of it', async () => {
+    test('an API key shows its last use, which is not recorded as a change', async () => {
       const key = await newKey()
       const before = (await service.manage('GET', key.path)).body
       const usedAt = new Date(service.clock.now()).toISOString()
@@ -457,7 +457,7 @@ eachEngine((engine) => {
       expect(after).toEqual({ ...before, ...use, active_tokens: 1 })
     })
 
-    test('of another project is not there, whatever is asked of it', async () => {
+    test('every request for an API key of another project gets 404', async () => {
       const [key, other] = [await newKey(), await newProject()]
       const foreign = `/projects/${other.id}/api-keys/${key.id}`
       const before = await everythingIn(service.service.db)
@@ -490,7 +490,7 @@ eachEngine((engine) => {
   })
 
   describe('tokens, as operators see them', () => {
-    test('are listed without their value, by key, and can be revoked one by one', async () => {
+    test('operators list tokens by key without their values, and revoke single ones', async () => {
       const project = await newProject()
       const [one, other] = [await service.key(project.id), await service.key(project.id)]
       const token = await tokenOf(one)
@@ -517,7 +517,7 @@ eachEngine((engine) => {
       expect((await list()).body.total).toBe(1)
     })
 
-    test('are counted by who holds them, most first, with when places come free', async () => {
+    test('operators see active tokens per key, most first, with the time when capacity becomes free', async () => {
       const project = await newProject()
       const usage = () => service.manage('GET', `/projects/${project.id}/token-usage`)
       expect((await usage()).body).toMatchObject({
@@ -547,7 +547,7 @@ eachEngine((engine) => {
   })
 
   describe('an operator', () => {
-    test('is created with a token that is shown once and opens the management API', async () => {
+    test('a new operator gets a token that is shown once and opens the management API', async () => {
       const { status, body } = await service.manage('POST', '/operators', { name: 'Ada' })
       expect(status).toBe(201)
       const { token, ...rest } = body
@@ -570,7 +570,7 @@ eachEngine((engine) => {
         .toMatch(ISO)
     })
 
-    test('that is regenerated is let in with the new token alone, at once', async () => {
+    test('a regenerated operator is admitted with the new token only, at once', async () => {
       const { body: before } = await service.manage('POST', '/operators', { name: 'Bo' })
       const { status, body } = await service.manage('POST', `/operators/${before.id}/regenerate`)
       expect([status, body.id, body.token_last4]).toEqual([200, before.id, body.token.slice(-4)])
@@ -578,7 +578,7 @@ eachEngine((engine) => {
       expect((await asOperator(before.id, body.token)).status).toBe(200)
     })
 
-    test('that is deleted is out at once and cannot be told from one that never was', async () => {
+    test('a deleted operator is refused at once, with the same bytes as an unknown one', async () => {
       const { body } = await service.manage('POST', '/operators', { name: 'Cy' })
       const deleted = await service.manage('DELETE', `/operators/${body.id}`)
       expect([deleted.status, deleted.text]).toEqual([204, ''])
@@ -590,7 +590,7 @@ eachEngine((engine) => {
       expect((await service.manage('POST', `/operators/${body.id}/regenerate`)).status).toBe(404)
     })
 
-    test('that is the last one cannot be deleted, also when two delete each other at once', async () => {
+    test('the last operator cannot be deleted, also when two delete each other concurrently', async () => {
       const own = await startTimedService(engine)
       const lonely = await own.manage('DELETE', `/operators/${OPERATOR.id}`)
       expect([lonely.status, lonely.body.key]).toEqual([409, 'invalid_state'])
@@ -605,7 +605,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('of the settings is made once by processes that start together, and changed once', async () => {
+    test('processes that start together create or change the operator of the settings once', async () => {
       const store = await engine.freshStore()
       const [first, ...others] = await Promise.all(Array.from({ length: 4 }, () => store.open()))
       await migrate(first!, { migrations: MIGRATIONS, program: VERSION })
@@ -619,7 +619,7 @@ eachEngine((engine) => {
       expect([operators!.length, audit_log!.length]).toEqual([1, 2])
     })
 
-    test('of the settings is created at the start, left alone by the next, and given the new token where it changed', async () => {
+    test('a start creates the operator of the settings, keeps it if unchanged, and updates a changed token', async () => {
       const env = await engine.settings()
       const clock = new TestClock(Date.now())
       const start = (JETON_MANAGEMENT_TOKEN: string) =>

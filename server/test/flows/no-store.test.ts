@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-test('no answer of /v1, /client/v1 and /management may be stored, with a credential or without', async () => {
+test('every response of /v1, /client/v1 and /management has no-store, with a credential or without', async () => {
   expect(OPERATIONS.length).toBeGreaterThan(80)
   const seen = new Set<number>()
   for (const { method, path } of OPERATIONS)
@@ -61,13 +61,13 @@ const REFUSED: [string, Request][] = [
     { method: 'POST', path: '/v1/customers', headers: JSON_TYPE, body: ' '.repeat(2 ** 21) },
   ],
 ]
-test.each(REFUSED)('nor the refusal of %s', async (_, request) => {
+test.each(REFUSED)('the refusal of %s has no-store', async (_, request) => {
   const answer = await sendRaw(service.url, { ...request, headers: { ...credentials, ...request.headers } })
   expect(answer.status).toBeGreaterThanOrEqual(400)
   expect(answer.headers['cache-control']).toBe('no-store')
 })
 
-test('nor that of a request that is no HTTP', async () => {
+test('the refusal of a malformed HTTP request has no-store', async () => {
   const answer = await sendBytes(service.url, 'GET /v1/customers\r\n\r\n')
   expect([answer.status, answer.headers['cache-control']]).toEqual([400, 'no-store'])
 })

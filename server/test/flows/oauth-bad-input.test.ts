@@ -90,7 +90,7 @@ eachEngine((engine) => {
       ['a scope under an encoded name', `${GRANT}&scope=vouchers&sc%6Fpe=rewards`],
       ['a grant', `${GRANT}&${GRANT}&scope=vouchers`],
       ['a field that nobody knows', `${GRANT}&scope=vouchers&x=1&x=2`],
-    ])('with %s twice is refused', async (_, body) => {
+    ])('a form with %s twice is refused', async (_, body) => {
       expectError(await post(TOKEN, body), 'duplicate_parameter')
     })
 
@@ -108,7 +108,7 @@ eachEngine((engine) => {
       expectError(await post(TOKEN, body), 'invalid_payload')
     })
 
-    test('without a field names the one that is missing', async () => {
+    test('a form without a field is refused with the name of the field', async () => {
       const noGrant = await post(TOKEN, 'scope=vouchers')
       expectError(noGrant, 'missing_parameters')
       expect(noGrant.body.message).toContain('grant_type')
@@ -120,7 +120,7 @@ eachEngine((engine) => {
       for (const path of ENDPOINTS.slice(1)) expectError(await post(path, 'tokens=x'), 'missing_parameters')
     })
 
-    test('is read from the body alone: nothing in the address counts', async () => {
+    test('form fields count only in the body, never in the URL', async () => {
       expectError(await post(`${TOKEN}?${GRANT}&scope=vouchers`, ''), 'missing_parameters')
       const inAddress = `${TOKEN}?client_id=${key.appId}&client_secret=${key.appToken}`
       expectError(await post(inAddress, `${GRANT}&scope=vouchers`, []), 'unauthorized')
@@ -134,14 +134,14 @@ eachEngine((engine) => {
       'client_credentials ',
       '',
       '"\\\u00e9\n',
-    ])('with the grant %j is refused', async (grant) => {
+    ])('the grant %j is refused', async (grant) => {
       expectError(
         await post(TOKEN, `grant_type=${encodeURIComponent(grant)}&scope=vouchers`),
         'invalid_grant_type',
       )
     })
 
-    test('whose token and access_token differ is refused', async () => {
+    test('a form with different token and access_token is refused', async () => {
       for (const path of ENDPOINTS.slice(1))
         expectError(await post(path, 'token=a&access_token=b'), 'duplicate_parameter')
     })
@@ -165,11 +165,11 @@ eachEngine((engine) => {
       ['43 values', [...SCOPE_VALUES, 'api'].join(' ')],
       ['a thousand times the same', Array(1_000).fill('vouchers').join(' ')],
       ['more than the key is permitted', 'vouchers client_vouchers'],
-    ])('with %s is invalid', async (_, scope) => {
+    ])('a scope with %s is invalid', async (_, scope) => {
       expectError(await ask(scope), 'invalid_scope')
     })
 
-    test('of 10,000 values is too large to be read', async () => {
+    test('a scope of 10,000 values is refused as too large', async () => {
       expectError(await ask(Array(10_000).fill('vouchers').join(' ')), 'payload_too_large')
     })
   })
@@ -183,7 +183,7 @@ eachEngine((engine) => {
       ['an empty one', '', `${GRANT}&scope=vouchers`],
       ['two in one header', `${FORM}, application/json`, `${GRANT}&scope=vouchers`],
       ['one that only begins like a form', `${FORM}x`, `${GRANT}&scope=vouchers`],
-    ])('%s is refused at every endpoint', async (_, type, body) => {
+    ])('the media type %s is refused at every endpoint', async (_, type, body) => {
       for (const path of ENDPOINTS)
         expectError(await post(path, body, headersOf(key), type), 'unsupported_media_type')
     })
@@ -193,11 +193,11 @@ eachEngine((engine) => {
       `${FORM}; charset=utf-8`,
       FORM.toUpperCase(),
       `${FORM} ; charset="utf-8"`,
-    ])('%s is taken', async (type) => {
+    ])('the media type %s is accepted', async (type) => {
       expect((await post(TOKEN, `${GRANT}&scope=vouchers`, headersOf(key), type)).status).toBe(200)
     })
 
-    test('sent twice is refused, whichever comes first', async () => {
+    test('two media types are refused in either order', async () => {
       for (const types of [
         [FORM, 'application/json'],
         ['application/json', FORM],
@@ -214,14 +214,14 @@ eachEngine((engine) => {
         )
     })
 
-    test('JSON is refused before anything is said about the credential', async () => {
+    test('a JSON body is refused before the credential is checked', async () => {
       const wrong = headersOf({ appId: key.appId, appToken: 'wrong' })
       expectError(await post(TOKEN, '{}', wrong, 'application/json'), 'unsupported_media_type')
     })
   })
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    '%s is not possible at any endpoint, and says what is',
+    'the method %s is refused at every endpoint, with the allowed ones',
     async (method) => {
       for (const path of ENDPOINTS) {
         const answer = await rawRequest(service.url, { method, path, headers: headersOf(key) })
@@ -231,7 +231,7 @@ eachEngine((engine) => {
     },
   )
 
-  test('a token of a megabyte is refused unread at every endpoint, and so is one of a little too much', async () => {
+  test('every endpoint refuses a token of a megabyte unread, and one slightly above the limit', async () => {
     for (const path of ENDPOINTS) {
       expectError(await post(path, `token=jtn_${'x'.repeat(1024 * 1024)}`), 'payload_too_large')
       expectError(await post(path, `token=jtn_${'x'.repeat(16 * 1024)}`), 'payload_too_large')
@@ -241,7 +241,7 @@ eachEngine((engine) => {
     )
   })
 
-  test('headers of 20 KB are refused, and the service goes on', async () => {
+  test('headers of 20 KB are refused, and the service continues', async () => {
     const answer = await rawRequest(service.url, {
       path: TOKEN,
       headers: [['X-App-Token', 'x'.repeat(20_000)]],
@@ -258,7 +258,7 @@ eachEngine((engine) => {
     const form = (id: string, secret: string) =>
       `${GRANT}&scope=vouchers&client_id=${id}&client_secret=${secret}`
 
-    test('that differ between two places are refused, though one of them is right', async () => {
+    test('credentials that differ between two places are refused, even if one is right', async () => {
       const { appId, appToken } = key
       const right = headersOf(key)
       const cases: [string, Headers][] = [
@@ -275,13 +275,13 @@ eachEngine((engine) => {
         expectError(await post(TOKEN, body, headers), 'conflicting_credentials')
     })
 
-    test('that are the same in all places are taken', async () => {
+    test('equal credentials in several places are accepted', async () => {
       const { appId, appToken } = key
       const headers = [...headersOf(key), asBasic(`${appId}:${appToken}`)]
       expect((await post(TOKEN, form(appId, appToken), headers)).status).toBe(200)
     })
 
-    test('as a bearer token and a pair together are refused, though both are right', async () => {
+    test('a bearer token together with a key pair is refused, even if both are right', async () => {
       const { body } = await service.issue(key, 'api')
       const bearer: [string, string] = ['Authorization', `Bearer ${body.access_token}`]
       for (const path of ENDPOINTS) {
@@ -294,12 +294,12 @@ eachEngine((engine) => {
       }
     })
 
-    test('in two Authorization headers are refused, though the first is right', async () => {
+    test('two Authorization headers are refused, even if the first is right', async () => {
       const [right, wrong] = [asBasic(`${key.appId}:${key.appToken}`), asBasic(`${key.appId}:wrong`)]
       expectError(await post(TOKEN, `${GRANT}&scope=vouchers`, [right, wrong]), 'duplicate_parameter')
     })
 
-    test('missing, unknown, wrong, half or of a deleted key get one and the same answer', async () => {
+    test('missing, unknown, wrong, incomplete and deleted credentials get the same response', async () => {
       const deleted = await service.key(projectId)
       await service.manage('DELETE', deleted.path)
       const uuid = '00000000-0000-4000-8000-000000000000'
@@ -326,7 +326,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('that are wrong say nothing about the key: whether it is blocked, from where, for what, or how full', async () => {
+    test('the response to wrong credentials reveals nothing about the state, allowlist, permissions or limit of the key', async () => {
       const full = await service.key(projectId, { token_limit: 1 })
       await service.issue(full)
       const blocked = await service.key(projectId)
@@ -344,7 +344,7 @@ eachEngine((engine) => {
       expectError(answers[0]!, 'unauthorized', 'invalid_client')
     })
 
-    test('that are right are judged in order: blocked, address, grant, scope, limit', async () => {
+    test('valid credentials are checked in order: blocked, address, grant, scope, limit', async () => {
       const worst = await service.key(projectId, {
         permissions: ['rewards'],
         ip_whitelist: ['192.0.2.1'],
@@ -364,7 +364,7 @@ eachEngine((engine) => {
       expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0)
     })
 
-    test('in Basic that cannot be decoded are simply wrong', async () => {
+    test('Basic credentials that cannot be decoded are wrong credentials', async () => {
       for (const value of [
         'Basic',
         'Basic ',
@@ -381,7 +381,7 @@ eachEngine((engine) => {
         )
     })
 
-    test('are challenged only where the request used Authorization', async () => {
+    test('wrong credentials get a challenge only if the request used Authorization', async () => {
       const challenge = async (headers: Headers, body = `${GRANT}&scope=vouchers&token=x`) =>
         (await post('/v1/oauth/introspect', body, headers)).headers.get('www-authenticate')
       expect(await challenge([])).toBeNull()
@@ -393,7 +393,7 @@ eachEngine((engine) => {
       expect(await challenge([asBasic(`${key.appId}:${key.appToken}`)], '')).toBeNull()
     })
 
-    test('that were wrong too often are told to wait, while right ones are served', async () => {
+    test('wrong credentials are throttled after too many attempts, while right ones are accepted', async () => {
       const from: [string, string] = ['X-Forwarded-For', '203.0.113.7']
       const guess = () =>
         rawRequest(service.url, {
@@ -414,7 +414,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a header or a field that is sent with a null byte or beyond ASCII never reaches the store as an error of ours', async () => {
+  test('a null byte or non-ASCII character in a header or field never causes a store error', async () => {
     const texts = ['é', '\u{1f389}', "' or 1=1 --", '%00', '\u2028', 'x'.repeat(5_000)]
     for (const text of texts) {
       const encoded = encodeURIComponent(text)

@@ -81,7 +81,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('asks on behalf of a bearer that it holds, at a resource of the server', async () => {
+    test('openid-client calls a resource with its bearer token', async () => {
       const config = await configured(key, openid.ClientSecretBasic)
       const { access_token } = await openid.clientCredentialsGrant(config, { scope: 'vouchers' })
       const body = new URLSearchParams({ token: access_token })
@@ -90,7 +90,7 @@ eachEngine((engine) => {
       expect(await answer.json()).toMatchObject({ active: true, access_token })
     })
 
-    test('shows what was wrong with the scope', async () => {
+    test('openid-client shows an invalid scope', async () => {
       const config = await configured(key, openid.ClientSecretBasic)
       const error = await errorOf<openid.ResponseBodyError>(
         openid.clientCredentialsGrant(config, { scope: 'voucher' }),
@@ -101,7 +101,7 @@ eachEngine((engine) => {
       expect(error.cause).toMatchObject({ key: 'invalid_scope' })
     })
 
-    test('shows a wrong and a blocked pair as what they are, with the form as the error and with Basic as the challenge', async () => {
+    test('openid-client distinguishes a wrong from a blocked key pair, as an error with a form and as a challenge with Basic', async () => {
       const inForm = await errorOf<openid.ResponseBodyError>(
         openid.clientCredentialsGrant(await configured(wrong, openid.ClientSecretPost), {
           scope: 'vouchers',
@@ -127,7 +127,7 @@ eachEngine((engine) => {
       expect(await challenged.response.json()).toMatchObject({ error: 'invalid_client', key: 'unauthorized' })
     })
 
-    test('shows that a key is full, and for how long', async () => {
+    test('openid-client shows that the token limit is reached, and for how long', async () => {
       const config = await configured(full, openid.ClientSecretPost)
       const error = await errorOf<openid.ResponseBodyError>(
         openid.clientCredentialsGrant(config, { scope: 'vouchers' }),
@@ -150,7 +150,7 @@ eachEngine((engine) => {
     test.each([
       ['Basic', oauth.ClientSecretBasic],
       ['the form', oauth.ClientSecretPost],
-    ])('takes every answer by the letter of the RFCs, with its pair in %s', async (_, authentication) => {
+    ])('oauth4webapi accepts every response, with its key pair in %s', async (_, authentication) => {
       const as = await server()
       const client = { client_id: key.appId }
       const proof = authentication(key.appToken)
@@ -176,7 +176,7 @@ eachEngine((engine) => {
       expect(await ask()).toEqual({ active: false })
     })
 
-    test('shows our errors as errors of the body', async () => {
+    test('oauth4webapi shows errors of the response body', async () => {
       const [as, client] = [await server(), { client_id: key.appId }]
       const refused = async (secret: string, parameters: Record<string, string>) => {
         const answer = await oauth.clientCredentialsGrantRequest(
@@ -212,14 +212,21 @@ eachEngine((engine) => {
       ['Basic, encoded', { authorizationMethod: 'header', credentialsEncodingMode: 'strict' }],
       ['Basic, not encoded', { authorizationMethod: 'header', credentialsEncodingMode: 'loose' }],
       ['the form', { authorizationMethod: 'body' }],
-    ])('gets and revokes a token with its pair in %s, and knows when it expires', async (_, options) => {
-      const token = await client(key, options).getToken({ scope: ['vouchers', 'rewards'] })
-      expect(token.token).toMatchObject({ token_type: 'Bearer', scope: 'vouchers rewards', expires_in: 900 })
-      expect(await isActive(String(token.token.access_token))).toBe(true)
-      await token.revoke('access_token')
-      expect(await isActive(String(token.token.access_token))).toBe(false)
-      expect([token.expired(), token.expired(901)]).toEqual([false, true])
-    })
+    ])(
+      'simple-oauth2 gets and revokes a token with its key pair in %s, and knows its expiry',
+      async (_, options) => {
+        const token = await client(key, options).getToken({ scope: ['vouchers', 'rewards'] })
+        expect(token.token).toMatchObject({
+          token_type: 'Bearer',
+          scope: 'vouchers rewards',
+          expires_in: 900,
+        })
+        expect(await isActive(String(token.token.access_token))).toBe(true)
+        await token.revoke('access_token')
+        expect(await isActive(String(token.token.access_token))).toBe(false)
+        expect([token.expired(), token.expired(901)]).toEqual([false, true])
+      },
+    )
 
     test('shows our errors with status and body', async () => {
       interface Refused {
@@ -285,7 +292,7 @@ eachEngine((engine) => {
         scopes,
       })
 
-    test('gets a token, with its pair in Basic, and signs a question about it with it', async () => {
+    test('client-oauth2 gets a token with its key pair in Basic, and signs an introspection with it', async () => {
       const token = await client(key, ['vouchers', 'rewards']).credentials.getToken()
       expect([token.tokenType, token.data.scope, token.expired()]).toEqual([
         'bearer',
@@ -303,7 +310,7 @@ eachEngine((engine) => {
       expect(body).toMatchObject({ active: true, access_token: token.accessToken })
     })
 
-    test('gets a token with the header pair of the platform beside its own Basic', async () => {
+    test('client-oauth2 gets a token with X-App-Id and X-App-Token beside its own Basic', async () => {
       const headers = { 'X-App-Id': key.appId, 'X-App-Token': key.appToken }
       const token = await client(key, ['vouchers']).credentials.getToken({ headers })
       expect(await isActive(token.accessToken)).toBe(true)
@@ -334,13 +341,13 @@ eachEngine((engine) => {
         appToken,
       )(scope) as Promise<Record<string, unknown>>
 
-    test('gets a token with its pair in the form', async () => {
+    test('axios-oauth-client gets a token with its key pair in the form', async () => {
       const token = await ask(key, 'vouchers')
       expect(token).toMatchObject({ token_type: 'Bearer', scope: 'vouchers', expires_in: 900 })
       expect(await isActive(String(token.access_token))).toBe(true)
     })
 
-    test('gets a token with the header pair of the platform beside its own form', async () => {
+    test('axios-oauth-client gets a token with X-App-Id and X-App-Token beside its own form', async () => {
       const token = await ask(key, 'rewards', { 'X-App-Id': key.appId, 'X-App-Token': key.appToken })
       expect(token.scope).toBe('rewards')
       const conflict = await errorOf<AxiosError<{ key: string }>>(

@@ -28,7 +28,7 @@ eachEngine((engine) => {
   const grant = (scope: string) => ({ grant_type: 'client_credentials', scope })
 
   describe('a key pair', () => {
-    test('gets a token with exactly the six fields, and introspection repeats them with active', async () => {
+    test('a key pair gets a token with exactly six fields, and introspection returns them with active', async () => {
       const issued = await service.issue(key, 'vouchers rewards vouchers')
       expect(issued.status).toBe(200)
       expect(Object.keys(issued.body).sort()).toEqual([
@@ -51,7 +51,7 @@ eachEngine((engine) => {
       expect(asked.body).toEqual({ ...issued.body, active: true, expires_in: expect.any(Number) })
     })
 
-    test('is taken from headers, from Basic and from the form', async () => {
+    test('a key pair is accepted in headers, in Basic and in the form', async () => {
       const answers = await Promise.all([
         service.issue(key),
         service.form('/v1/oauth/token', grant('vouchers'), undefined, basic(key)),
@@ -61,7 +61,7 @@ eachEngine((engine) => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     })
 
-    test('may ask for all 42 values at once, and unknown fields of the form are ignored', async () => {
+    test('a token request may name all 42 scopes, and unknown form fields are ignored', async () => {
       const all = await service.key(projectId, { permissions: ['api', 'client_api'] })
       const scope = [...SCOPE_VALUES].reverse().join(' ')
       const answer = await service.form(
@@ -72,14 +72,14 @@ eachEngine((engine) => {
       expect([answer.status, answer.body.scope]).toEqual([200, scope])
     })
 
-    test('gets a token that exists in the store before the answer leaves', async () => {
+    test('a token is in the store before its response is sent', async () => {
       const { body } = await service.issue(key)
       const other = await startService(store.env, { clock: new TestClock(Date.now()) })
       expect((await other.introspect(key, body.access_token)).body.active).toBe(true)
       await other.stop()
     })
 
-    test('never appears in what operators see of its tokens', async () => {
+    test('the secret of a key pair never appears in the operator view of its tokens', async () => {
       const { body } = await service.issue(key)
       const { text, body: list } = await service.manage(
         'GET',
@@ -90,7 +90,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('nothing of OAuth is ever stored on the way, errors included', async () => {
+  test('every OAuth response has no-store, including errors', async () => {
     const { body } = await service.issue(key)
     const answers = await Promise.all([
       service.issue(key),
@@ -131,7 +131,7 @@ eachEngine((engine) => {
       ['an address inside behind a second trusted proxy', '10.1.2.3, 10.255.0.9', 200],
       ['something that is no address', 'unknown', 403],
       ['nothing', '', 403],
-    ])('judges %s', async (_, forwarded, status) => {
+    ])('the allowlist at issue checks %s', async (_, forwarded, status) => {
       const listed = await service.key(projectId, { ip_whitelist: ['10.0.0.0/16', '10.1.0.0/16'] })
       const answer = await service.issue(listed, 'vouchers', from(forwarded))
       expect(answer.status).toBe(status)
@@ -139,7 +139,7 @@ eachEngine((engine) => {
         expect(answer.body).toMatchObject({ key: 'ip_not_allowed', error: 'unauthorized_client' })
     })
 
-    test('without a proxy in between judges the address of the socket, and believes no header', async () => {
+    test('the allowlist at issue uses the socket address without a trusted proxy, and no header', async () => {
       const direct = await startService(store.env, { clock: new TestClock(Date.now()) })
       const [own, far] = [
         await direct.key(projectId, { ip_whitelist: ['127.0.0.1'] }),
@@ -155,7 +155,7 @@ eachEngine((engine) => {
     const metadata = (headers?: Record<string, string>) =>
       send(`${service.url}/.well-known/oauth-authorization-server`, { headers })
 
-    test('names endpoints and ways to authenticate that are really there', async () => {
+    test('the metadata names only existing endpoints and authentication methods', async () => {
       const { body } = await metadata()
       expect(body).toMatchObject({
         issuer: service.url,
@@ -182,7 +182,7 @@ eachEngine((engine) => {
       expect((await send(body.service_documentation)).status).toBeLessThan(400)
     })
 
-    test('takes nothing from the request: not Host, not forwarded headers', async () => {
+    test('the metadata takes nothing from Host or forwarded headers', async () => {
       const spoofed = {
         host: 'evil.example',
         'x-forwarded-host': 'evil.example',
@@ -192,7 +192,7 @@ eachEngine((engine) => {
       expect((await metadata(spoofed)).text).toBe((await metadata()).text)
     })
 
-    test('has JETON_PUBLIC_URL as its issuer, where that is set', async () => {
+    test('the metadata has JETON_PUBLIC_URL as its issuer if it is set', async () => {
       const env = { ...store.env, JETON_PUBLIC_URL: 'https://tokens.example' }
       const other = await startService(env, { clock: new TestClock(Date.now()) })
       const { body } = await send(`${other.url}/.well-known/oauth-authorization-server`)
@@ -204,7 +204,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('everything works by the real clock too', async () => {
+  test('issue, introspection and revocation work with the real clock', async () => {
     const real = await startService(store.env, { clock: systemClock })
     const before = Math.floor(Date.now() / 1000)
     const { status, body } = await real.issue(key)

@@ -34,30 +34,30 @@ const statusesIn = (heard: string): string[] =>
 const HOST = 'Host: 127.0.0.1\r\n'
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 
-test('a request that was refused before its body came, and then breaks off, gets no second answer', async () => {
+test('a request that was refused before its body, and then breaks off, gets no second response', async () => {
   const refused = `POST /v1/customers HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 50\r\n\r\n{"name"`
   // Whoever shares the connection (a proxy) would take the second for the answer to its next request.
   expect(statusesIn(await conversation([refused]))).toEqual(['401'])
 })
 
-test('a request that was refused before its malformed body came gets no second answer', async () => {
+test('a request that was refused before its malformed body gets no second response', async () => {
   const head = `POST /v1/customers HTTP/1.1\r\n${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`
   expect(statusesIn(await conversation([head, 'not a chunk\r\n\r\n']))).toEqual(['401'])
 })
 
-test('a malformed request behind one in flight closes the connection once that one is answered', async () => {
+test('a malformed request behind one in flight closes the connection after that response', async () => {
   const heard = await conversation([`GET /health/live HTTP/1.1\r\n${HOST}\r\n\u0000\u0001 no HTTP\r\n\r\n`])
   expect(statusesIn(heard)).toEqual(['200'])
   expect(heard).toContain('"status":"live"')
 })
 
-test('a malformed request behind one that is answered gets 400', async () => {
+test('a malformed request after a completed response gets 400', async () => {
   const heard = await conversation([`GET /health/live HTTP/1.1\r\n${HOST}\r\n`, 'no HTTP\r\n\r\n'])
   expect(statusesIn(heard)).toEqual(['200', '400'])
   expect(heard).toContain('invalid_payload')
 })
 
-test('a malformed body behind requests in flight closes the connection once these are answered', async () => {
+test('a malformed body behind requests in flight closes the connection after their responses', async () => {
   const form = `${HOST}Content-Type: application/x-www-form-urlencoded\r\n`
   const first = `POST /v1/oauth/token HTTP/1.1\r\n${form}X-App-Id: x\r\nX-App-Token: y\r\nContent-Length: 4\r\n\r\na=bc`
   const broken = `POST /v1/oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`
@@ -67,7 +67,7 @@ test('a malformed body behind requests in flight closes the connection once thes
   expect(statusesIn(third)).toEqual(['200', '401'])
 })
 
-test('a body that breaks off is answered once, with 400', async () => {
+test('a body that breaks off gets one response, 400', async () => {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
   const heard = await conversation([
     `POST /v1/oauth/token HTTP/1.1\r\n${HOST}${form}Content-Length: 50\r\n\r\ngrant_type`,

@@ -17,7 +17,7 @@ eachEngine((engine) => {
   })
   afterAll(() => service.stop())
 
-  test('a publication on record is the one that was sent', async () => {
+  test('a stored publication is the one that was sent', async () => {
     const shop = await openShop(service)
     const receiver = await startReceiver()
     await service.manage('POST', `/projects/${shop.projectId}/distributions`, {
@@ -59,7 +59,7 @@ eachEngine((engine) => {
     expect(idsIn(await ok(call('GET', '/publications?customer=cust_1')))).toEqual([ids[1], ids[3]])
   })
 
-  test('publications open to the scope of their name, within their project', async () => {
+  test('publications require the scope publications, within their project', async () => {
     const record = await openRecord(service)
     const { id } = await record.publication(await record.event())
     const key = await service.key(record.projectId)

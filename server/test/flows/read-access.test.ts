@@ -34,30 +34,33 @@ describe('metrics and reference', () => {
     ['on localhost', { JETON_HOST: 'localhost' }],
     ['on a listener of their own', { ...ANYWHERE, JETON_MANAGEMENT_PORT: '0' }],
     ['where JETON_MANAGEMENT_ALLOW names the caller', { ...ANYWHERE, JETON_MANAGEMENT_ALLOW: '127.0.0.1' }],
-  ])('are open %s', async (_, env) => {
+  ])('metrics and reference are open %s', async (_, env) => {
     const { managementUrl } = await start(env)
     for (const path of [METRICS, ...REFERENCE]) expect(await status(managementUrl + path), path).toBe(200)
   })
 
-  test.each(['0.0.0.0', '::'])('on %s require the credential of an operator', async (host) => {
-    const { url } = await start({ JETON_HOST: host })
-    for (const path of [METRICS, ...REFERENCE]) {
-      const refused = await send(url + path)
-      expect([refused.status, refused.body.key], path).toEqual([401, 'unauthorized'])
-      const wrong = { ...CREDENTIAL, 'x-management-token': 'wrong' }
-      expect(await status(url + path, wrong), path).toBe(401)
-      const answer = await send(url + path, { headers: CREDENTIAL })
-      expect([answer.status, answer.headers.get('cache-control')], path).toEqual([200, 'no-store'])
-    }
-  })
+  test.each(['0.0.0.0', '::'])(
+    'metrics and reference on %s require the credential of an operator',
+    async (host) => {
+      const { url } = await start({ JETON_HOST: host })
+      for (const path of [METRICS, ...REFERENCE]) {
+        const refused = await send(url + path)
+        expect([refused.status, refused.body.key], path).toEqual([401, 'unauthorized'])
+        const wrong = { ...CREDENTIAL, 'x-management-token': 'wrong' }
+        expect(await status(url + path, wrong), path).toBe(401)
+        const answer = await send(url + path, { headers: CREDENTIAL })
+        expect([answer.status, answer.headers.get('cache-control')], path).toEqual([200, 'no-store'])
+      }
+    },
+  )
 
-  test('of these JETON_METRICS_PUBLIC opens the metrics alone', async () => {
+  test('JETON_METRICS_PUBLIC opens the metrics and not the reference', async () => {
     const { url } = await start({ ...ANYWHERE, JETON_METRICS_PUBLIC: 'on' })
     expect(await status(url + METRICS)).toBe(200)
     for (const path of REFERENCE) expect(await status(url + path), path).toBe(401)
   })
 
-  test('are for nobody outside JETON_MANAGEMENT_ALLOW, with a credential or JETON_METRICS_PUBLIC', async () => {
+  test('metrics and reference are closed outside JETON_MANAGEMENT_ALLOW, even with a credential or JETON_METRICS_PUBLIC', async () => {
     const env = { ...ANYWHERE, JETON_MANAGEMENT_ALLOW: '10.0.0.0/8', JETON_METRICS_PUBLIC: 'on' }
     const { url } = await start(env)
     for (const path of [METRICS, ...REFERENCE]) {
@@ -67,7 +70,7 @@ describe('metrics and reference', () => {
   })
 })
 
-test('the page that an error leads to is open everywhere, and so is health', async () => {
+test('error pages and health are open everywhere', async () => {
   for (const env of [ANYWHERE, { ...ANYWHERE, JETON_MANAGEMENT_ALLOW: '10.0.0.0/8' }]) {
     const { url } = await start(env)
     const { body } = await send(`${url}/nowhere`)

@@ -67,7 +67,7 @@ const FAULTS: Record<string, readonly Fault[]> = {
 
 eachEngine((engine) => {
   describe.each(FAULTS[engine.name]!)('with $name', ({ reason, begin, end }) => {
-    test('a service is not ready and says why, logs why writes are 503, and is ready again by itself', async () => {
+    test('a service that cannot write is not ready, logs the reason of its 503s, and recovers by itself', async () => {
       const store = await engine.freshStore()
       const clock = new TestClock()
       const captured = capturedLog({ level: 'info' })
@@ -115,7 +115,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a store that cannot be written is noticed without any other write', async () => {
+  test('a service notices a read-only store without a write request', async () => {
     const store = await engine.freshStore()
     const clock = new TestClock()
     const service = await startService(store.env, { clock, worker: false })
@@ -131,7 +131,7 @@ eachEngine((engine) => {
     await service.stop()
   })
 
-  test('a worker is not ready either', async () => {
+  test('a worker that cannot write is not ready', async () => {
     const store = await engine.freshStore()
     const config = readConfig({
       ...store.env,

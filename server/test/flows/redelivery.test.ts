@@ -51,7 +51,7 @@ eachEngine((engine) => {
     const retry = (id: string, body?: object) =>
       service.manage('POST', `${record.path}/deliveries/${id}/retry`, body)
 
-    test('makes what waits due now, at its place in the schedule, and is on record', async () => {
+    test('a retry makes a waiting delivery due now, keeps its place in the schedule, and is in the audit log', async () => {
       const waiting = {
         attempts_made: 3,
         slot: 3,
@@ -75,7 +75,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('of what is exhausted begins its schedule anew; its attempts stay counted', async () => {
+    test('a retry of an exhausted delivery restarts its schedule and keeps its attempts', async () => {
       const before = await record.delivery(to, EXHAUSTED)
       expect((await retry(before.id)).body).toMatchObject({ status: 'pending', attempts_made: 13 })
       expect(await record.row(before.id)).toEqual({
@@ -92,15 +92,18 @@ eachEngine((engine) => {
       ['that is being sent', { claim_id: 'claim', next_attempt_at: 20_000 }],
       ['whose lease has ended', { claim_id: 'claim', next_attempt_at: -5_000 }],
       ['that is due', { next_attempt_at: -5_000 }],
-    ])('of one %s leaves it as it is, without a note', async (_, { next_attempt_at, ...fields }) => {
-      const before = await record.delivery(to, { ...fields, next_attempt_at: now + next_attempt_at })
-      const { status, body } = await retry(before.id)
-      expect([status, body.status]).toEqual([200, 'pending'])
-      expect(await record.row(before.id)).toEqual(before)
-      expect(await record.audit(before.id)).toEqual([])
-    })
+    ])(
+      'a retry of a delivery %s changes nothing, without an audit entry',
+      async (_, { next_attempt_at, ...fields }) => {
+        const before = await record.delivery(to, { ...fields, next_attempt_at: now + next_attempt_at })
+        const { status, body } = await retry(before.id)
+        expect([status, body.status]).toEqual([200, 'pending'])
+        expect(await record.row(before.id)).toEqual(before)
+        expect(await record.audit(before.id)).toEqual([])
+      },
+    )
 
-    test('asked for twice, or by twenty at once, changes and notes it once', async () => {
+    test('twenty concurrent retries change a delivery once, with one audit entry', async () => {
       const { id } = await record.delivery(to, EXHAUSTED)
       const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)))
       for (const { status, body } of answers) expect([status, body.status]).toEqual([200, 'pending'])
@@ -110,14 +113,14 @@ eachEngine((engine) => {
       expect(await record.row(id)).toMatchObject({ next_attempt_at: now })
     })
 
-    test('of what is held keeps it held, due for when its destination is enabled', async () => {
+    test('a retry of a held delivery makes it due once its destination is enabled', async () => {
       await service.manage('POST', `${record.path}/webhooks/${to}/disable`)
       const before = await record.delivery(to, EXHAUSTED)
       expect((await retry(before.id)).body).toMatchObject({ status: 'held', next_attempt_at: null })
       expect(await record.row(before.id)).toMatchObject({ status: 'pending', next_attempt_at: now })
     })
 
-    test('of what is delivered is refused, and says what to do instead', async () => {
+    test('a retry of a delivered event is refused, with the alternative', async () => {
       const before = await record.delivery(to, DELIVERED)
       const { status, body } = await retry(before.id)
       expect([status, body.key]).toEqual([409, 'invalid_state'])
@@ -129,7 +132,7 @@ eachEngine((engine) => {
     test.each([
       ['what waits', {}],
       ['what is exhausted', EXHAUSTED],
-    ])('of %s is refused where its destination is deleted', async (_, fields) => {
+    ])('a retry of %s is refused if its destination is deleted', async (_, fields) => {
       const before = await record.delivery(to, fields)
       await service.manage('DELETE', `${record.path}/webhooks/${to}`)
       const { status, body } = await retry(before.id)
@@ -138,7 +141,7 @@ eachEngine((engine) => {
       expect(await record.row(before.id)).toEqual(before)
     })
 
-    test('takes no fields, and wakes the worker only where something is due', async () => {
+    test('a retry takes no fields, and wakes the worker only if a delivery is due', async () => {
       const before = await record.delivery(to, EXHAUSTED)
       let woken = 0
       const stop = service.service.db.subscribe('deliveries', () => woken++)
@@ -162,7 +165,7 @@ eachEngine((engine) => {
     const replay = (id: string, body?: object) =>
       service.manage('POST', `${record.path}/events/${id}/replay`, body)
 
-    test('sends an event again to all that it was written for, delivered or not, under the same ids', async () => {
+    test('a replay sends an event to all of its destinations again, under the same ids', async () => {
       const event = await record.event()
       const delivered = await record.delivery(await record.webhook(), DELIVERED, event)
       const exhausted = await record.delivery(await record.webhook(), EXHAUSTED, event)
@@ -196,7 +199,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('of what is under way changes nothing and leaves no note', async () => {
+    test('a replay of deliveries in flight changes nothing, without an audit entry', async () => {
       const event = await record.event()
       const { id } = await record.delivery(await record.webhook(), DELIVERED, event)
       await replay(event.id)
@@ -207,7 +210,7 @@ eachEngine((engine) => {
       expect(await record.audit(event.id)).toHaveLength(1)
     })
 
-    test('may mean one destination alone', async () => {
+    test('a replay may name one destination', async () => {
       const event = await record.event()
       const [one, other] = [await record.webhook(), await record.webhook()]
       const meant = await record.delivery(one, DELIVERED, event)
@@ -218,7 +221,7 @@ eachEngine((engine) => {
       expect(await record.audit(event.id)).toMatchObject([{ after: { destination: one } }])
     })
 
-    test('counts what is held until its destination is enabled, and leaves out who is deleted', async () => {
+    test('a replay counts held deliveries and skips deleted destinations', async () => {
       const event = await record.event()
       const [disabled, deleted] = [await record.webhook(), await record.webhook()]
       await record.delivery(disabled, DELIVERED, event)
@@ -231,7 +234,7 @@ eachEngine((engine) => {
       expect([named.status, named.body.key]).toEqual([409, 'invalid_state'])
     })
 
-    test('to whom it was not written is not found, in words', async () => {
+    test('a replay to a destination without a delivery is not found', async () => {
       const event = await record.event()
       const later = await record.webhook()
       const { status, body } = await replay(event.id, { destination: later })
@@ -239,7 +242,7 @@ eachEngine((engine) => {
       expect(body.message).toContain(`no delivery to "${later}"`)
     })
 
-    test('of an event of another project is not found, like one that does not exist', async () => {
+    test('a replay of an event of another project is not found, like an unknown one', async () => {
       const event = await record.event()
       const row = await record.delivery(await record.webhook(), DELIVERED, event)
       const other = await openRecord(service)
@@ -256,7 +259,7 @@ eachEngine((engine) => {
     )
 
     if (engine.name === 'PostgreSQL')
-      test('waits for no worker: what one holds at this moment is under way', async () => {
+      test('a replay does not wait for a worker, and treats claimed deliveries as in flight', async () => {
         const event = await record.event()
         const [held, free] = [
           await record.delivery(await record.webhook(), DELIVERED, event),
@@ -270,7 +273,7 @@ eachEngine((engine) => {
         expect((await record.row(free.id))!.status).toBe('pending')
       })
 
-    test('of an event that nobody was told of does nothing', async () => {
+    test('a replay of an event without destinations does nothing', async () => {
       expect((await replay((await record.event()).id)).body).toMatchObject({ reopened: 0, unchanged: 0 })
     })
   })
@@ -286,7 +289,7 @@ eachEngine((engine) => {
     const recover = (body: object) => service.manage('POST', `${record.path}/deliveries/recover`, body)
     const givenUp = (at: number): Wanted => ({ ...EXHAUSTED, settled_at: at })
 
-    test('reopens what was given up at that time or later, and nothing else; a dry run counts exactly that', async () => {
+    test('a recovery reopens exactly the deliveries that failed since the given time, and a dry run counts them', async () => {
       const to = await record.webhook()
       const since = now - 6 * 3_600_000
       // More than one transaction takes.
@@ -339,7 +342,7 @@ eachEngine((engine) => {
       expect((await recover(body)).body).toMatchObject({ reopened: 0 })
     })
 
-    test('may mean one destination alone; what is held is counted, who is deleted gets nothing', async () => {
+    test('a recovery may name one destination, counts held deliveries, and skips deleted destinations', async () => {
       const [one, disabled, deleted] = [
         await record.webhook(),
         await record.webhook(),
@@ -365,7 +368,7 @@ eachEngine((engine) => {
       expect([refused.status, refused.body.key]).toEqual([409, 'invalid_state'])
     })
 
-    test('leaves failing deliveries out and counts them, unless they are included', async () => {
+    test('a recovery counts failing deliveries, and reopens them only on request', async () => {
       const [to, disabled] = [await record.webhook(), await record.webhook()]
       const since = now - 3_600_000
       const waiting: Wanted = {
@@ -487,7 +490,7 @@ eachEngine((engine) => {
       expect(note!.after).toEqual({ since: null, http_status: 503, state: 'failing', reopened: 2 })
     })
 
-    test('by several at once reopens each delivery once', async () => {
+    test('concurrent recoveries reopen each delivery once', async () => {
       const to = await record.webhook()
       await record.deliveries(
         to,
@@ -522,7 +525,7 @@ eachEngine((engine) => {
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(says)])
     })
 
-    test('in another project, or for a destination of another, is 404 and changes nothing', async () => {
+    test('a recovery in another project, or for its destination, gets 404 and changes nothing', async () => {
       const to = await record.webhook()
       const row = await record.delivery(to, givenUp(now))
       const other = await openRecord(service)

@@ -46,7 +46,7 @@ eachEngine((engine) => {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
   describe('a stranger gets one and the same answer', () => {
-    test('for a key pair that is missing, unknown, wrong, replaced or of a deleted key', async () => {
+    test('a missing, unknown, wrong, replaced or deleted key pair gets the same response', async () => {
       const [key, deleted, replaced] = [await newKey(), await newKey(), await newKey()]
       await service.manage('DELETE', deleted.path)
       await service.manage('POST', `${replaced.path}/regenerate`)
@@ -67,7 +67,7 @@ eachEngine((engine) => {
       for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
     })
 
-    test('for Basic credentials that are empty, broken, unknown, wrong or of a deleted key', async () => {
+    test('empty, malformed, unknown, wrong or deleted Basic credentials get the same response', async () => {
       const [key, deleted] = [await newKey(), await newKey()]
       await service.manage('DELETE', deleted.path)
       const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
@@ -85,7 +85,7 @@ eachEngine((engine) => {
       for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
     })
 
-    test('for a bearer token that is malformed, unknown, expired, revoked, or of a blocked or deleted key', async () => {
+    test('a malformed, unknown, expired or revoked bearer token, or one of a blocked or deleted key, gets the same response', async () => {
       const own = await startTimedService(engine)
       const project = await own.project('Bearers')
       const keys = [
@@ -121,7 +121,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('for management credentials that are missing, unknown or wrong', async () => {
+    test('missing, unknown or wrong management credentials get the same response', async () => {
       const answers = await Promise.all([
         asOperator({}),
         asOperator({ 'x-management-id': OPERATOR.id }),
@@ -138,7 +138,7 @@ eachEngine((engine) => {
   })
 
   describe('an operator can look up why', () => {
-    test('by request id, with the way up to the step that failed, and what mends it', async () => {
+    test('an operator finds a refusal by request id, with its steps and the fix', async () => {
       const project = await newProject()
       const key = await service.key(project.id, { name: 'pos' })
       const blocked = await service.key(project.id)
@@ -206,7 +206,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('of a token that is no longer active, which key it was of', async () => {
+    test('the refusal of an inactive token names its key', async () => {
       const key = await newKey()
       const token = (await service.issue(key)).body.access_token
       await service.manage('POST', `${key.path}/block`)
@@ -218,7 +218,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('of a token that is used from elsewhere, that it is the address', async () => {
+    test('the refusal of a token from another address names the address', async () => {
       const key = await newKey()
       const token = (await service.issue(key, 'api')).body.access_token
       await service.manage('PATCH', key.path, { ip_whitelist: ['10.0.0.1'] })
@@ -230,7 +230,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('with the path, in which a live token is masked however it is percent-encoded', async () => {
+    test('a recorded refusal masks a token in its path, however it is percent-encoded', async () => {
       const key = await newKey()
       const token: string = (await service.issue(key, 'api')).body.access_token
       const spellings = [token, `%6a${token.slice(1)}`, `%256atn%5F${token.slice(4)}`]
@@ -242,7 +242,7 @@ eachEngine((engine) => {
       }
     })
 
-    test('in the project that the key is of, newest first, along a cursor, and in no other', async () => {
+    test('refusals are listed in the project of the key only, newest first, with a cursor', async () => {
       const project = await newProject()
       const key = await service.key(project.id)
       const ids: string[] = []
@@ -268,7 +268,7 @@ eachEngine((engine) => {
       )
     })
 
-    test('of refusals only: not of mistakes that the answer itself explains, nor of what went well', async () => {
+    test('only refusals are recorded, not invalid or successful requests', async () => {
       const key = await newKey()
       const answers = [
         await service.issue(key, 'nonsense'),
@@ -286,7 +286,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', `/refusals/${id}`)).status).toBe(404)
     })
 
-    test('without any credential on record, even if the caller put one into the path', async () => {
+    test('a recorded refusal contains no credential, even if the caller sent it in the path', async () => {
       const key = await newKey()
       const token = (await service.issue(key)).body.access_token
       const operator = (await service.manage('POST', '/operators', { name: 'leaky' })).body
@@ -299,7 +299,7 @@ eachEngine((engine) => {
       for (const secret of secrets) expect(stored.includes(secret.slice(4))).toBe(false)
     })
 
-    test('for 24 hours and no longer', async () => {
+    test('refusals are stored for 24 hours', async () => {
       const own = await startTimedService(engine)
       const refused = await own.issue({ appId: 'x', appToken: 'y' })
       const path = `/refusals/${refused.body.request_id}`
@@ -315,7 +315,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('of the latest 10,000 of a project', async () => {
+    test('the latest 10,000 refusals of a project are stored', async () => {
       const key = await newKey()
       const projectId = key.path.split('/')[2]!
       const common = {
@@ -345,7 +345,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a flood of one kind leaves what else was refused on record', async () => {
+  test('a flood of one kind of refusal does not displace other refusals', async () => {
     const key = await newKey({ token_limit: 1 })
     const projectId = key.path.split('/')[2]!
     await service.issue(key)
@@ -357,7 +357,7 @@ eachEngine((engine) => {
   })
 
   describe('wrong credentials are throttled', () => {
-    test('after 20 a minute for one key from one address, with a time to wait; the right one is always served', async () => {
+    test('wrong secrets are throttled after 20 per minute for one key and address, with Retry-After, and the right secret is always accepted', async () => {
       const own = await startTimedService(engine)
       const project = await own.project('Throttled')
       const [key, other] = [await own.key(project.id), await own.key(project.id)]
@@ -383,7 +383,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('after 20 a minute for one operator, who is let in all the same with the right token', async () => {
+    test('wrong operator tokens are throttled after 20 per minute, and the right token is always accepted', async () => {
       const own = await startTimedService(engine)
       const ask = (token: string) =>
         send(`${own.url}/management/v1/projects`, {
@@ -400,7 +400,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('after 200 a minute from one address, whatever the ids, and another address is not held to account', async () => {
+    test('wrong credentials are throttled after 200 per minute from one address, and other addresses are not affected', async () => {
       const own = await startTimedService(engine, { env: { JETON_TRUSTED_PROXIES: '127.0.0.1' } })
       const key = await own.key((await own.project('Guessed')).id)
       const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -422,7 +422,7 @@ eachEngine((engine) => {
       await own.stop()
     })
 
-    test('by the network for IPv6, since one host has a whole /64', async () => {
+    test('wrong credentials over IPv6 are throttled per /64, since one host has all of it', async () => {
       const own = await startTimedService(engine, { env: { JETON_TRUSTED_PROXIES: '127.0.0.1' } })
       const wrong = (address: string) =>
         own.issue({ appId: 'one', appToken: 'wrong' }, 'vouchers', { 'x-forwarded-for': address })

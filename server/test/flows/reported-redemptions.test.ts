@@ -34,7 +34,7 @@ eachEngine((engine) => {
     (await service.manage('GET', `/projects/${projectId}/events/${id}`)).body
 
   describe('a redemption that was completed elsewhere', () => {
-    test('becomes one event with exactly the fields that were reported, and says who reported it', async () => {
+    test('a reported redemption becomes one event with exactly the reported fields and its reporter', async () => {
       const data = redemptionData('cust_first', 'camp_first')
       const answer = await report({ source_id: 'first', completed_at: '2026-01-15T12:30:00+01:00', data })
       expect(answer.status, answer.text).toBe(200)
@@ -58,7 +58,7 @@ eachEngine((engine) => {
       expect(Object.keys(event.data)).toEqual(Object.keys(data))
     })
 
-    test('needs neither time nor campaign, and may name a campaign other than that of the data', async () => {
+    test('a report requires neither time nor campaign, and may name another campaign than its data', async () => {
       const plain = await eventOf(
         (await report({ source_id: 'plain', data: redemptionData() })).body.event_id,
       )
@@ -70,14 +70,14 @@ eachEngine((engine) => {
       expect(await eventOf(named.body.event_id)).toMatchObject({ campaign_id: 'camp_9' })
     })
 
-    test('is ignored where it says more than we know, and stored in the order of the specification', async () => {
+    test('unknown fields of a report are ignored, and the others are stored in the documented order', async () => {
       const { customer, ...rest } = redemptionData()
       const body = { source_id: 'more', unknown: 1, data: { unknown: 2, ...rest, customer } }
       const { data } = await eventOf((await report(body)).body.event_id)
       expect(Object.keys(data)).toEqual(Object.keys(redemptionData()))
     })
 
-    test('may be reported with a token of the scope', async () => {
+    test('a token with the scope may report a redemption', async () => {
       const token = (await service.issue(pair, 'redemptions')).body.access_token
       const body = { source_id: 'by token', data: redemptionData() }
       expect((await report(body, { authorization: `Bearer ${token}` })).status).toBe(200)
@@ -85,7 +85,7 @@ eachEngine((engine) => {
   })
 
   describe('the same report again', () => {
-    test('answers with the first event and writes no second one', async () => {
+    test('a repeated report returns the first event and writes no second one', async () => {
       const body = {
         source_id: 'twice',
         completed_at: '2026-01-15T11:30:00Z',
@@ -98,7 +98,7 @@ eachEngine((engine) => {
       expect((await eventsOf()).filter((one) => one.entity_id === 'cust_twice')).toHaveLength(1)
     })
 
-    test('is the same in another order of keys and with another spelling of the time', async () => {
+    test('a report with another key order or time format is the same report', async () => {
       const data = redemptionData('cust_order')
       const first = await report({ source_id: 'order', completed_at: '2026-01-15T11:30:00Z', data })
       const turned = Object.fromEntries(Object.entries(data).reverse())
@@ -111,7 +111,7 @@ eachEngine((engine) => {
       expect((await report(body)).body).toEqual({ event_id: first.body.event_id, duplicate: true })
     })
 
-    test('is the same when another key of the project reports it', async () => {
+    test('a report by another key of the project is the same report', async () => {
       const body = { source_id: 'shared', data: redemptionData('cust_shared') }
       const first = await report(body)
       const other = await service.key(project.id, { name: 'other' })
@@ -121,7 +121,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('of 50 at once one writes the event, and all answer with it', async () => {
+    test('50 concurrent equal reports write one event, and all return it', async () => {
       const body = { source_id: 'crowd', data: redemptionData('cust_crowd') }
       const answers = await Promise.all(Array.from({ length: 50 }, () => report(body)))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -130,7 +130,7 @@ eachEngine((engine) => {
       expect((await eventsOf()).filter((one) => one.entity_id === 'cust_crowd')).toHaveLength(1)
     })
 
-    test('in another project is another redemption', async () => {
+    test('an equal report in another project is another redemption', async () => {
       const elsewhere = await service.project('Elsewhere')
       const other = await service.key(elsewhere.id)
       const body = { source_id: 'first', data: redemptionData('cust_elsewhere') }
@@ -145,21 +145,24 @@ eachEngine((engine) => {
       ['time', (data) => ({ data, completed_at: '2026-01-15T11:30:00Z' })],
       ['campaign', (data) => ({ data, campaign_id: 'camp_other' })],
     ]
-    test.each(changes)('with another %s is 409 and writes nothing', async (name, change) => {
-      const data = redemptionData(`cust_other_${name}`)
-      const first = await report({ source_id: `other ${name}`, data })
-      const refused = await report({ source_id: `other ${name}`, ...change(data) })
-      expect(refused.status).toBe(409)
-      expect(refused.body).toMatchObject({
-        key: 'source_id_reused',
-        resource_type: 'event',
-        resource_id: first.body.event_id,
-      })
-      expect((await eventsOf()).filter((one) => one.entity_id === `cust_other_${name}`)).toHaveLength(1)
-      expect((await eventOf(first.body.event_id)).data).toEqual(data)
-    })
+    test.each(changes)(
+      'a report with the same source_id and another %s gets 409 and writes nothing',
+      async (name, change) => {
+        const data = redemptionData(`cust_other_${name}`)
+        const first = await report({ source_id: `other ${name}`, data })
+        const refused = await report({ source_id: `other ${name}`, ...change(data) })
+        expect(refused.status).toBe(409)
+        expect(refused.body).toMatchObject({
+          key: 'source_id_reused',
+          resource_type: 'event',
+          resource_id: first.body.event_id,
+        })
+        expect((await eventsOf()).filter((one) => one.entity_id === `cust_other_${name}`)).toHaveLength(1)
+        expect((await eventOf(first.body.event_id)).data).toEqual(data)
+      },
+    )
 
-    test('of 25 each of two bodies at once one body wins, for all', async () => {
+    test('of two bodies under one source_id in 50 concurrent reports, one wins for all', async () => {
       const bodies = [1, 2].map((amount) => ({
         source_id: 'rivals',
         data: { ...redemptionData('cust_rivals'), balance: { amount } },
@@ -246,7 +249,7 @@ eachEngine((engine) => {
   })
 
   describe('who may report', () => {
-    test('is a key or token with the scope redemptions or api, and nobody else', async () => {
+    test('only a key or token with the scope redemptions or api can report', async () => {
       const body = { source_id: 'who', data: redemptionData('cust_who') }
       const rewards = await service.key(project.id, { permissions: ['rewards', 'loyalties', 'events'] })
       expect(await report(body, {})).toMatchObject({ status: 401, body: { key: 'unauthorized' } })
@@ -266,7 +269,7 @@ eachEngine((engine) => {
     const blocks = (language: string): string[] =>
       [...guide.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map((match) => match[1]!)
 
-    test('shows a report that is taken as it stands', async () => {
+    test('the report in the guide is accepted as written', async () => {
       const [example] = blocks('json')
       const first = await report(example!)
       expect(first.status, first.text).toBe(200)
@@ -274,7 +277,7 @@ eachEngine((engine) => {
     })
 
     if (engine.name === 'PostgreSQL')
-      test('has an outbox that reports each redemption once, also when the job dies before its commit', async () => {
+      test('the outbox of the guide reports each redemption once, also if its job dies before the commit', async () => {
         const [[createOutbox], [, takePoints, intoOutbox], [, unsent, markSent]] = blocks('sql').map(
           (block) =>
             block
@@ -308,7 +311,7 @@ eachEngine((engine) => {
       })
   })
 
-  test('what was reported is in no log', () => {
+  test('reported data is in no log', () => {
     expect(logged()).toContain(PATH)
     expect(logged()).not.toContain('zoe@example.com')
   })

@@ -55,14 +55,14 @@ eachEngine((engine) => {
     test.each([
       ['delivered', DELIVERED],
       ['exhausted', EXHAUSTED],
-    ])('and %s goes, with its attempts, its event and its publication', async (_, fields) => {
+    ])('an old delivery that %s is deleted with its attempts, event and publication', async (_, fields) => {
       const record = await openRecord(service)
       await written(record, await record.webhook(), fields)
       await clean()
       expect(await left(record)).toEqual({ events: [], deliveries: [], attempts: [], publications: [] })
     })
 
-    test('and still to be sent stays, with its event: what waits, what is claimed, what is held', async () => {
+    test('old deliveries that wait, are claimed or are held stay with their events', async () => {
       const record = await openRecord(service)
       const [active, disabled] = [await record.webhook(), await record.webhook({ active: false })]
       const kept = [
@@ -74,7 +74,7 @@ eachEngine((engine) => {
       expect(sorted(await left(record))).toEqual(sorted(whole(...kept)))
     })
 
-    test('and cancelled goes: nobody can get it any more', async () => {
+    test('old cancelled deliveries are deleted', async () => {
       const record = await openRecord(service)
       const to = await record.webhook()
       await written(record, to, {})
@@ -83,7 +83,7 @@ eachEngine((engine) => {
       expect((await left(record)).events).toEqual([])
     })
 
-    test('to the millisecond: what is exactly as old as it may be stays', async () => {
+    test('a delivery of exactly the maximum age stays', async () => {
       const record = await openRecord(service)
       const to = await record.webhook()
       const kept = await written(record, to, DELIVERED, old() + 1)
@@ -92,7 +92,7 @@ eachEngine((engine) => {
       expect(await left(record)).toEqual(whole(kept))
     })
 
-    test('goes beside what stays: of an event that is held for one, what another got goes', async () => {
+    test('an old delivered delivery is deleted, while a held one of the same event stays', async () => {
       const record = await openRecord(service)
       const at = old()
       const event = await record.event({ created_at: at })
@@ -109,7 +109,7 @@ eachEngine((engine) => {
       })
     })
 
-    test('keeps its event while a delivery is younger than that', async () => {
+    test('an old event stays while one of its deliveries is younger', async () => {
       const record = await openRecord(service)
       const event = await record.event({ created_at: old() })
       const young = await record.delivery(await record.webhook(), DELIVERED, event)
@@ -120,7 +120,7 @@ eachEngine((engine) => {
     test.each([
       ['delivered', DELIVERED],
       ['given up', EXHAUSTED],
-    ])('and was held until lately stays on record from when it was %s', async (_, fields) => {
+    ])('an old delivery that was held is stored from the time when it was %s', async (_, fields) => {
       const record = await openRecord(service)
       const to = await record.webhook()
       const kept = await written(record, to, { ...fields, settled_at: old() + 1 })
@@ -129,7 +129,7 @@ eachEngine((engine) => {
       expect(await left(record)).toEqual(whole(kept))
     })
 
-    test('and waits for its fan-out stays; one that nobody wanted goes', async () => {
+    test('an old event that waits for its fan-out stays, and one without destinations is deleted', async () => {
       const record = await openRecord(service)
       const waiting = await record.event({ created_at: old() })
       await service.service.db.transaction((tx) => enqueueEvent(tx, waiting))
@@ -138,7 +138,7 @@ eachEngine((engine) => {
       expect((await left(record)).events).toEqual([waiting.id])
     })
 
-    test('goes however much it is', async () => {
+    test('the janitor deletes any number of old deliveries', async () => {
       const record = await openRecord(service)
       const to = await record.webhook()
       const at = old()
@@ -154,7 +154,7 @@ eachEngine((engine) => {
       expect(await left(record)).toEqual(whole(kept))
     })
 
-    test('is reached behind any number that has to stay, and again from the start', async () => {
+    test('the janitor finds old deliveries behind any number that must stay', async () => {
       const record = await openRecord(service)
       const held = await record.webhook({ active: false })
       const at = old() - 1_000
@@ -179,7 +179,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('the janitor cleans by itself', async () => {
+  test('the janitor runs by itself', async () => {
     const record = await openRecord(service)
     const to = await record.webhook()
     const kept = await written(record, to, {}, service.clock.now())
@@ -193,7 +193,7 @@ eachEngine((engine) => {
       .toEqual(whole(kept))
   })
 
-  test('with a project goes everything of it, also what would have stayed, and nothing of another', async () => {
+  test('deleting a project deletes all of its data, and nothing of another project', async () => {
     const [record, other] = [await openRecord(service, 'Short-lived'), await openRecord(service)]
     const kept = await written(other, await other.webhook(), DELIVERED, service.clock.now())
     const to = await record.webhook()

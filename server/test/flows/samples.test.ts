@@ -85,7 +85,7 @@ describe('the curl samples of the reference', () => {
     return { status: Number(stdout.slice(end + 1)), text: stdout.slice(0, end) }
   }
 
-  test('of the main operations run as they are shown', async () => {
+  test('the curl samples of the main operations work as shown', async () => {
     for (const [operation, expected] of Object.entries(MAIN)) {
       const { status, text } = await run(samples.get(operation)!)
       expect([operation, status, text]).toEqual([operation, expected, expect.any(String)])
@@ -93,7 +93,7 @@ describe('the curl samples of the reference', () => {
     }
   })
 
-  test('of all others ask for nothing that the service does not understand', async () => {
+  test('the curl samples of all other operations send only valid requests', async () => {
     variables.TOKEN = JSON.parse((await run(samples.get('oauth.token')!)).text).access_token
     const others = [...samples].filter(([operation]) => !Object.hasOwn(MAIN, operation))
     expect(others.length).toBeGreaterThan(70)
@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
     ...(schema?.items ? undescribed(schema.items, `${path}[]`) : []),
   ]
 
-  test('describes every operation, response and property, and shows a sample of each operation', () => {
+  test('the OpenAPI document describes every operation, response and property, with a sample of each operation', () => {
     expect(operations.length).toBeGreaterThan(100)
     const found = operations.flatMap(({ operationId, description, requestBody, responses, ...one }) => [
       ...(description ? [] : [operationId]),

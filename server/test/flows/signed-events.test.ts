@@ -70,7 +70,7 @@ eachEngine((engine) => {
     return answer.body as { headers: Record<string, string>; body: string }
   }
 
-  test('an event is signed as the receiver of the webhook checks it, with everything that a delivery has', async () => {
+  test('a signed event has the signature and every header of a delivery', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const { headers, body } = await signedAs(id, webhook.id)
@@ -95,7 +95,7 @@ eachEngine((engine) => {
     expect(headers['x-jeton-attempt']).toBe('1')
   })
 
-  test('asked once more, id and bytes are the same and another destination has others', async () => {
+  test('signing an event again returns the same id and bytes, and others for another destination', async () => {
     const [one, other] = [await create('webhook'), await create('webhook')]
     const id = await redeem()
     const [first, second, third] = [
@@ -108,7 +108,7 @@ eachEngine((engine) => {
     expect(() => new Webhook(one.secret).verify(third.body, third.headers)).toThrow()
   })
 
-  test('where there is a delivery, its id and its bytes are those that are signed', async () => {
+  test('an event with a delivery is signed with its id and bytes', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const worker = await startService(env, { clock: systemClock })
@@ -119,7 +119,7 @@ eachEngine((engine) => {
     await worker.stop()
   })
 
-  test('during a rotation both secrets sign, and the header of the platform is made with the new one', async () => {
+  test('both secrets sign an event during a rotation, and X-Voucherify-Signature uses the new one', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const rotated = await manage('POST', `/webhooks/${webhook.id}/rotate-secret`, {})
@@ -128,7 +128,7 @@ eachEngine((engine) => {
     for (const secret of [webhook.secret, rotated.body.secret]) new Webhook(secret).verify(body, headers)
   })
 
-  test('a distribution gets its publication and its own type, and the values of its headers stay here', async () => {
+  test('a signed event of a distribution has its publication and type, and no header values', async () => {
     const distribution = await create('distribution', {
       event_name: 'mug.given',
       headers: { authorization: HEADER_VALUE },
@@ -146,7 +146,7 @@ eachEngine((engine) => {
     expect(answer.body.headers).not.toHaveProperty('authorization')
   })
 
-  test('without a destination a secret of the caller signs', async () => {
+  test('an event without a destination is signed with a secret of the caller', async () => {
     const secret = `whsec_${'abcd'.repeat(11)}`
     const id = await redeem()
     const target_url = 'http://localhost:3000/hook'
@@ -159,7 +159,7 @@ eachEngine((engine) => {
     expect(logged()).not.toContain(secret)
   })
 
-  test('signing changes nothing and is not in the audit log', async () => {
+  test('signing an event changes nothing and is not in the audit log', async () => {
     const webhook = await create('webhook')
     const id = await redeem()
     const before = await everythingIn(service.service.db)
@@ -169,7 +169,7 @@ eachEngine((engine) => {
   })
 
   describe('is refused', () => {
-    test('for what is not there, or is gone', async () => {
+    test('signing for an unknown or deleted event or destination is refused', async () => {
       const webhook = await create('webhook')
       const id = await redeem()
       expect((await sign('evcus_0000000000000000', { destination: webhook.id })).status).toBe(404)
@@ -184,7 +184,7 @@ eachEngine((engine) => {
       expect((await sign(id, { destination: webhook.id })).status).toBe(404)
     })
 
-    test('for an event that never goes there', async () => {
+    test('signing an event for a destination that does not receive it is refused', async () => {
       const { id: campaign_id } = await ok(
         shop.call('POST', '/loyalties', {
           name: `Other ${Math.random()}`,
@@ -211,13 +211,13 @@ eachEngine((engine) => {
       ['a target without a secret', { destination: 'wh_1', target_url: 'http://localhost' }],
       ['a secret that is none', { secret: 'hush-hush' }],
       ['an unknown field', { destination: 'wh_1', send: true }],
-    ])('for %s, without repeating it', async (_, body) => {
+    ])('signing with %s is refused, without repeating the value', async (_, body) => {
       const answer = await sign(await redeem(), body)
       expect(answer.status).toBe(400)
       expect(answer.text).not.toMatch(/hush|whsec_abcd/)
     })
 
-    test('for anyone but an operator', async () => {
+    test('signing events requires an operator', async () => {
       const url = `${service.url}/management/v1${pathOf(`/events/${await redeem()}/signed`)}`
       const response = await fetch(url, {
         method: 'POST',

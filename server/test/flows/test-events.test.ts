@@ -37,7 +37,7 @@ eachEngine((engine) => {
       .execute()
 
   describe('a test event', () => {
-    test('of a webhook reaches it, and it alone, by a name that nothing real has', async () => {
+    test('a test event reaches only its webhook, under a name that no real event has', async () => {
       const record = await openRecord(service)
       const other = await startReceiver()
       await record.webhook({ target_url: other.url })
@@ -68,7 +68,7 @@ eachEngine((engine) => {
       await other.close()
     })
 
-    test('of a distribution is called a test, also where that has a name of its own for events', async () => {
+    test('a test event of a distribution is named a test, also if the distribution renames events', async () => {
       const shop = await openShop(service)
       const path = `/projects/${shop.projectId}/distributions`
       const made = await service.manage('POST', path, {
@@ -86,7 +86,7 @@ eachEngine((engine) => {
       expect((await ok(shop.call('GET', '/publications'))).total).toBe(0)
     })
 
-    test('is an event and a delivery like any other, to be read, found and retried, and is on record', async () => {
+    test('a test event can be read, found and retried like any other, and is in the audit log', async () => {
       const record = await openRecord(service)
       const id = await record.webhook({ target_url: receiver.url })
       receiver.answer = () => ({ status: 500, body: 'no' })
@@ -122,7 +122,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('is refused while its destination is disabled, and not found where there is none', async () => {
+    test('a test event is refused for a disabled destination, and not found for an unknown one', async () => {
       const record = await openRecord(service)
       const other = await openRecord(service)
       const id = await record.webhook({ target_url: receiver.url })

@@ -38,7 +38,7 @@ const trigger = (...flags: string[]) => jeton(['trigger', ...flags], { env: { XD
 const events = async (): Promise<{ id: string; group_id: string }[]> =>
   (await service.manage('GET', `/projects/${projectId}/events?limit=100`)).body.data
 
-test('a mug is redeemed, and its event is printed with the next commands', async () => {
+test('jeton trigger redeems a mug, and prints its event with the next commands', async () => {
   const { code, out, err } = await trigger('redemption')
   const [event] = await events()
   expect({ code, out }).toEqual({
@@ -53,14 +53,14 @@ test('a mug is redeemed, and its event is printed with the next commands', async
   expect(err).toContain('jeton listen --forward-to localhost:3000/hook --since 5m\n')
 })
 
-test('--quiet prints event ids, and --json the API response', async () => {
+test('jeton trigger --quiet prints event ids, and --json the API response', async () => {
   const { out, err } = await trigger('--quiet')
   expect(out).toBe(`${(await events())[0]!.id}\n`)
   expect(err).toBe('')
   expect(JSON.parse((await trigger('--json')).out)).toMatchObject({ object: 'redemption', amount: 100 })
 })
 
-test('it can be repeated: missing points and mugs are added, with a note', async () => {
+test('jeton trigger can be repeated, since it adds missing points and mugs, with a note', async () => {
   const counted = async () => (await events()).length
   const before = await counted()
   for (let i = 0; i < 2; i++) await trigger('--quiet')
@@ -77,7 +77,7 @@ test('it can be repeated: missing points and mugs are added, with a note', async
   expect(restocked.err).toContain('Mug was out of stock; set the stock to 40.')
 })
 
-test('in another project the card must be given, since it may belong to a real customer', async () => {
+test('jeton trigger in another project requires a card, since it may belong to a real customer', async () => {
   const shop = await openShop(service)
   const card = await shop.member(150)
   await shop.material({ price: 100 })
@@ -99,7 +99,7 @@ test('in another project the card must be given, since it may belong to a real c
   expect(err).toContain(`jeton login --url ${service.url}`)
 })
 
-test('an unknown kind is a usage error', async () => {
+test('jeton trigger with an unknown kind is a usage error', async () => {
   expect(await trigger('redemtion')).toMatchObject({
     code: 2,
     err: expect.stringContaining('Did you mean redemption?'),

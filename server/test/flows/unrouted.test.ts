@@ -40,7 +40,7 @@ describe('a method that a path does not have', () => {
     pair = { 'x-app-id': key.appId, 'x-app-token': key.appToken }
   })
 
-  test('is 405 and names those that it has, however rare the method is', async () => {
+  test('an unsupported method gets 405 with the allowed ones, also a rare method', async () => {
     expect(PATHS.length).toBeGreaterThan(60)
     for (const { path, methods } of PATHS)
       for (const method of [...RARE, 'TRACE']) {
@@ -50,7 +50,7 @@ describe('a method that a path does not have', () => {
       }
   }, 60_000)
 
-  test('is refused on an OAuth endpoint as OAuth clients read it, also with a query or another spelling', async () => {
+  test('an unsupported method on an OAuth endpoint gets an OAuth error, also with a query or another spelling', async () => {
     for (const path of [
       '/v1/oauth/token',
       '/v1/oauth/token?a=b',
@@ -65,7 +65,7 @@ describe('a method that a path does not have', () => {
     }
   })
 
-  test('tells a stranger nothing about paths of the API', async () => {
+  test('an unsupported method reveals no API path to an unknown caller', async () => {
     for (const method of [...RARE, 'PUT'])
       expect(said(await sendRaw(service.url, { method, path: '/v1/vouchers/x' })), method).toEqual([
         401,
@@ -73,7 +73,7 @@ describe('a method that a path does not have', () => {
       ])
   })
 
-  test('on a path that is not there is 404', async () => {
+  test('any method on an unknown path gets 404', async () => {
     for (const method of [...RARE, 'PUT'])
       for (const path of ['/nowhere', '/v1/oauth/token/', '/v1/oauth/tokens', `/events/${'x'.repeat(301)}`])
         expect(said(await sendRaw(service.url, { method, path })), `${method} ${path}`).toEqual([
@@ -87,7 +87,7 @@ describe('JETON_MANAGEMENT_ALLOW', () => {
   const BELOW = ['', '/', '/v1/projects', '/v1/projects/x', '/v1/nowhere', '/v1/projects?limit=1']
   const SPELLINGS = ['/management', '/%6danagement', '/m%61nagement', 'http://x/management']
 
-  test('keeps strangers from learning anything below /management, by any method', async () => {
+  test('JETON_MANAGEMENT_ALLOW hides every path below /management from other addresses, for any method', async () => {
     const service = await start({ JETON_MANAGEMENT_ALLOW: '10.0.0.0/8' })
     const paths = SPELLINGS.flatMap((spelling) => BELOW.map((path) => spelling + path))
     for (const path of [...paths, '/management/%zz', 'http://x/management/%zz'])
@@ -102,7 +102,7 @@ describe('JETON_MANAGEMENT_ALLOW', () => {
     expect((await sendRaw(service.url, { path: '/managements' })).status).toBe(404)
   }, 60_000)
 
-  test('lets others learn what is there', async () => {
+  test('JETON_MANAGEMENT_ALLOW lets listed addresses see the paths below /management', async () => {
     const service = await start({ JETON_MANAGEMENT_ALLOW: '127.0.0.1' })
     const asked: [string, string, number][] = [
       ['PUT', '/management/v1/projects', 405],
@@ -114,7 +114,7 @@ describe('JETON_MANAGEMENT_ALLOW', () => {
       expect((await sendRaw(service.url, { method, path })).status, `${method} ${path}`).toBe(status)
   })
 
-  test('says nothing on a listener that has no management', async () => {
+  test('JETON_MANAGEMENT_ALLOW does not matter on a listener without management', async () => {
     const service = await start({ JETON_MANAGEMENT_ALLOW: '10.0.0.0/8', JETON_MANAGEMENT_PORT: '0' })
     const path = '/management/v1/projects'
     expect((await sendRaw(service.url, { path })).status).toBe(404)

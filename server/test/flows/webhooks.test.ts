@@ -103,7 +103,7 @@ eachEngine((engine) => {
     vault.open(sealed, `destinations/${row.project_id}/${row.id}/secret`)
 
   describe.each(KINDS)('a %s', (kind) => {
-    test('is created with the fields of the contract, and its secret is shown this once', async () => {
+    test('a destination is created with the documented fields, and its secret is shown once', async () => {
       const created = await service.manage('POST', pathOf(kind), valid(kind, { description: 'to the CRM' }))
       expect(created.status).toBe(201)
       const { secret, ...shown } = created.body
@@ -134,18 +134,18 @@ eachEngine((engine) => {
       expect(listed).toEqual(shown)
     })
 
-    test('takes the kind and its wire form, names each once, and shows the kind', async () => {
+    test('a destination takes event kinds in both forms, and shows each kind once', async () => {
       expect((await create(kind, { events: [WIRE, KIND, WIRE] })).events).toEqual([KIND])
     })
 
-    test('may begin disabled', async () => {
+    test('a destination can be created disabled', async () => {
       expect(await create(kind, { active: false })).toMatchObject({
         active: false,
         disabled_reason: 'disabled by an operator',
       })
     })
 
-    test('is changed where it is named and keeps the rest, the secret above all', async () => {
+    test('a change of a destination keeps the fields that are not sent, including the secret', async () => {
       const { secret, ...before } = await create(kind, { description: 'old' })
       await service.advance(1000)
       const { status, body } = await change(kind, before.id, { target_url: 'https://other.example.com/' })
@@ -163,7 +163,7 @@ eachEngine((engine) => {
       expect(opened(row, row.secret)).toBe(secret)
     })
 
-    test('that is changed to what it is stays untouched, without an audit entry', async () => {
+    test('a change of a destination to its current values changes nothing, without an audit entry', async () => {
       const { secret: _, ...before } = await create(kind)
       await service.advance(1000)
       expect((await change(kind, before.id, { target_url: URL, active: true, events: [WIRE] })).body).toEqual(
@@ -173,7 +173,7 @@ eachEngine((engine) => {
       expect(await audit(before.id)).toHaveLength(1)
     })
 
-    test('is disabled and enabled, by its verbs and by a change', async () => {
+    test('a destination is disabled and enabled by its actions and by a change', async () => {
       const { id } = await create(kind)
       const off = { active: false, disabled_reason: 'disabled by an operator' }
       const on = { active: true, disabled_reason: null }
@@ -191,7 +191,7 @@ eachEngine((engine) => {
       ])
     })
 
-    test('gets a new secret, shown once; the old one stays, encrypted, until the overlap ends', async () => {
+    test('a rotated secret is shown once, and the old one stays encrypted until the overlap ends', async () => {
       const { secret: first, ...before } = await create(kind)
       const rotated = await verb(kind, before.id, 'rotate-secret', { overlap_seconds: 60 })
       expect(rotated.status).toBe(200)
@@ -216,7 +216,7 @@ eachEngine((engine) => {
       expect(opened(row, row.secret)).toBe(second)
     })
 
-    test('keeps the old secret for a day if nothing is said, and not at all for 0 seconds', async () => {
+    test('a rotation keeps the old secret for a day by default, and not at all for 0 seconds', async () => {
       const { id } = await create(kind)
       secrets.push((await verb(kind, id, 'rotate-secret')).body.secret)
       expect((await rowOf(id)).previous_until).toBe(service.clock.now() + 86_400_000)
@@ -224,7 +224,7 @@ eachEngine((engine) => {
       expect(await rowOf(id)).toMatchObject({ previous_secret: null, previous_until: null })
     })
 
-    test('that is deleted is gone for every verb, and its secrets are gone from the store', async () => {
+    test('a deleted destination is gone for every action, and its secrets are gone from the store', async () => {
       const { id } = await create(kind)
       secrets.push((await verb(kind, id, 'rotate-secret')).body.secret)
       await service.advance(1)
@@ -244,7 +244,7 @@ eachEngine((engine) => {
       expect(last).toMatchObject({ action: `${kind}.deleted`, after: null, before: { id } })
     })
 
-    test('is not found under the other kind, in another project, or without a project', async () => {
+    test('a destination is not found under the other kind, in another project, or without a project', async () => {
       const { id } = await create(kind)
       const other = await service.project(`Other of ${kind}`)
       const otherKind = kind === 'webhook' ? 'distribution' : 'webhook'
@@ -258,7 +258,7 @@ eachEngine((engine) => {
       expect((await service.manage('GET', `/projects/${other.id}/${kind}s`)).body.total).toBe(0)
     })
 
-    test('is listed newest first, by page, and by whether it is active', async () => {
+    test('destinations are listed newest first, by page and by state', async () => {
       const mine = await service.project(`Lists of ${kind}`)
       const path = `/projects/${mine.id}/${kind}s`
       const ownCampaign = await newCampaign('Own', 'LOYALTY_PROGRAM', mine.id)
@@ -291,38 +291,41 @@ eachEngine((engine) => {
       ['active in words', { active: 'yes' }, 'active must be true or false'],
       ['a long description', { description: 'x'.repeat(501) }, 'description must have at most 500'],
     ]
-    test.each(badFields)('with %s is refused, when created and when changed', async (name, bad, says) => {
-      const { id } = await create(kind)
-      const before = (await everythingIn(service.service.db)).destinations
-      const answers = [await service.manage('POST', pathOf(kind), valid(kind, bad))]
-      if (name !== 'no address') answers.push(await change(kind, id, bad))
-      for (const { status, body } of answers) {
-        expect([400, body.message]).toEqual([status, expect.stringMatching(says)])
-        expect(body.details).toBeTruthy()
-      }
-      expect((await everythingIn(service.service.db)).destinations).toEqual(before)
-    })
+    test.each(badFields)(
+      'a destination with %s is refused, at creation and by change',
+      async (name, bad, says) => {
+        const { id } = await create(kind)
+        const before = (await everythingIn(service.service.db)).destinations
+        const answers = [await service.manage('POST', pathOf(kind), valid(kind, bad))]
+        if (name !== 'no address') answers.push(await change(kind, id, bad))
+        for (const { status, body } of answers) {
+          expect([400, body.message]).toEqual([status, expect.stringMatching(says)])
+          expect(body.details).toBeTruthy()
+        }
+        expect((await everythingIn(service.service.db)).destinations).toEqual(before)
+      },
+    )
 
     test.each([
       [{ overlap_seconds: -1 }, 'overlap_seconds must be at least 0'],
       [{ overlap_seconds: 604_801 }, 'overlap_seconds must be at most 604800'],
       [{ overlap_seconds: 1.5 }, 'overlap_seconds must be a whole number'],
       [{ grace_seconds: 1 }, 'is not a field here'],
-    ])('refuses to rotate with %j', async (body, says) => {
+    ])('a rotation with %j is refused', async (body, says) => {
       const { id, secret_last4 } = await create(kind)
       const answer = await verb(kind, id, 'rotate-secret', body)
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(says)])
       expect((await read(kind, id)).secret_last4).toBe(secret_last4)
     })
 
-    test('is not changed by an empty change, and its verbs take no fields', async () => {
+    test('an empty change of a destination is no change, and its actions take no fields', async () => {
       const { id } = await create(kind)
       expect((await change(kind, id, {})).status).toBe(400)
       expect((await verb(kind, id, 'disable', { reason: 'x' })).status).toBe(400)
     })
   })
 
-  test('the way out of an address on this machine is named', async () => {
+  test('the refusal of a local address names JETON_WEBHOOK_ALLOW', async () => {
     const { body } = await service.manage('POST', pathOf('webhook'), {
       target_url: 'http://127.0.0.1:3000/hook',
       events: [KIND],
@@ -331,7 +334,7 @@ eachEngine((engine) => {
   })
 
   describe('a distribution', () => {
-    test('belongs to a loyalty campaign of the project, by its id or name', async () => {
+    test('a distribution belongs to a loyalty campaign of the project, by id or name', async () => {
       expect((await create('distribution', { campaign_id: 'Loyalty' })).campaign_id).toBe(campaignId)
       const wrong: [string, number, string][] = [
         ['camp_none', 404, 'Not found: campaign "camp_none"'],
@@ -347,14 +350,14 @@ eachEngine((engine) => {
       expect((await read('distribution', id)).campaign_id).toBe(campaignId)
     })
 
-    test('is found by its campaign', async () => {
+    test('a distribution is found by its campaign', async () => {
       const found = await service.manage('GET', pathOf('distribution', `?campaign=${campaignId}`))
       expect(found.body.total).toBeGreaterThan(0)
       expect((await service.manage('GET', pathOf('distribution', '?campaign=camp_none'))).body.total).toBe(0)
       expect((await service.manage('GET', pathOf('webhook', '?campaign=x'))).status).toBe(400)
     })
 
-    test('masks the values of its headers, and keeps those that come back masked', async () => {
+    test('a distribution masks its header values, and keeps values that are sent back masked', async () => {
       const headers = { authorization: HEADER_VALUE, 'x-tenant': 'seven' }
       const { id, headers: shown } = await create('distribution', { headers, event_name: 'reward.redeemed' })
       expect(shown).toEqual({ authorization: '•••', 'x-tenant': '•••' })
@@ -395,7 +398,7 @@ eachEngine((engine) => {
         'headers must have at most 20',
       ],
       ['a mask for nothing', { headers: { 'x-new': '•••' } }, 'no value is stored'],
-    ])('with %s is refused, and no value is repeated', async (_, bad, says) => {
+    ])('a distribution with %s is refused, and no value is repeated', async (_, bad, says) => {
       const { status, body, text } = await service.manage(
         'POST',
         pathOf('distribution'),
@@ -405,7 +408,7 @@ eachEngine((engine) => {
       expect(text).not.toContain(HEADER_VALUE)
     })
 
-    test('takes no field of its own on a webhook', async () => {
+    test('fields of a distribution are refused on a webhook', async () => {
       for (const field of ['name', 'campaign_id', 'event_name', 'headers'])
         expect(
           (await service.manage('POST', pathOf('webhook'), valid('webhook', { [field]: 'x' }))).status,
@@ -413,7 +416,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('the command line has them all, and shows a secret once', async () => {
+  test('the command line has every action of destinations, and shows a secret once', async () => {
     const { managementUrl } = service
     const env = {
       JETON_URL: managementUrl,
@@ -452,7 +455,7 @@ eachEngine((engine) => {
     expect(await run('event', 'list')).toBe('')
   })
 
-  test('no secret is in a list, a read, the audit log, the log or the store', async () => {
+  test('no webhook secret is in a list, a read, the audit log, the log or the store', async () => {
     expect(secrets.length).toBeGreaterThan(50)
     const answers = await Promise.all([
       ...KINDS.map((kind) => service.manage('GET', pathOf(kind, '?limit=100'))),
@@ -470,7 +473,7 @@ eachEngine((engine) => {
     expect(everywhere).not.toMatch(/whsec_[0-9A-Za-z]{8}/)
   })
 
-  test('the end of the project takes the secrets at once and the rest with the janitor', async () => {
+  test('deleting a project deletes its webhook secrets at once, and the rest with the janitor', async () => {
     const mine = await service.project('Short-lived')
     const body = { target_url: URL, events: [KIND] }
     secrets.push((await service.manage('POST', `/projects/${mine.id}/webhooks`, body)).body.secret)
@@ -489,7 +492,7 @@ eachEngine((engine) => {
       .toEqual([])
   })
 
-  test('what JETON_WEBHOOK_ALLOW lists can be set, and nothing else', async () => {
+  test('only addresses in JETON_WEBHOOK_ALLOW can be set besides public ones', async () => {
     const env = {
       ...(await engine.settings()),
       JETON_ENCRYPTION_KEY: KEY,
@@ -516,7 +519,7 @@ eachEngine((engine) => {
       return { ...running, path, create: () => running.manage('POST', path, target) }
     }
 
-    test('may be replaced: reading and disabling need none, and rotating stores a secret under the new one', async () => {
+    test('with a replaced encryption key, reading and disabling work, and rotating stores a secret under the new key', async () => {
       const store = await engine.freshStore()
       const first = await started(store, { JETON_ENCRYPTION_KEY: KEY })
       const { id } = (await first.create()).body
@@ -531,7 +534,7 @@ eachEngine((engine) => {
     })
 
     if (engine.name === 'SQLite')
-      test('of an embedded store is a file for its owner only, and is all that opens the store', async () => {
+      test('the encryption key of an embedded store is a file for its owner only, and the only way to read the secrets', async () => {
         const store = await engine.freshStore()
         const folder = store.env.JETON_DATA_DIR!
         const running = await started(store)
@@ -554,7 +557,7 @@ eachEngine((engine) => {
         ).toBe(secret)
       })
     else
-      test('has to be set with PostgreSQL before a webhook can be created; all else works without it', async () => {
+      test('PostgreSQL requires an encryption key before a webhook can be created, and nothing else requires it', async () => {
         const running = await started(await engine.freshStore())
         const before = await everythingIn(running.service.db)
         const { status, body } = await running.create()

@@ -6,7 +6,7 @@ import { MIGRATIONS } from './index.ts'
 
 eachEngine((engine) => {
   test('tables of others stay unchanged, and all columns of ours are compared by bytes', async () => {
-    const db = await engine.open()
+    const db = await engine.openEmpty()
     await db.transaction(async (tx) => {
       await sql`create table theirs (name text)`.execute(tx.write())
       await sql`create view their_names as select name from theirs`.execute(tx.write())

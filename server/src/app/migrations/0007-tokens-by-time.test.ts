@@ -18,7 +18,7 @@ eachEngine((engine) => {
   })
 
   test('a key that was full before the migration has its whole limit after it', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     cleanUps.push(store.drop)
     const db = await store.open()
     const before = MIGRATIONS.slice(

@@ -19,7 +19,7 @@ eachEngine((engine) => {
   })
 
   test('earlier tokens stay active and count, until they are revoked', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     cleanUps.push(store.drop)
     const db = await store.open()
     const before = MIGRATIONS.slice(

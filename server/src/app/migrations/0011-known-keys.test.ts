@@ -37,7 +37,7 @@ async function keyStates(reader: Reader): Promise<string[]> {
 
 eachEngine((engine) => {
   test('a snapshot from before the migration still contains every project', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     const [reading, migrating] = [await store.open(), await store.open()]
     await migrate(reading, { migrations: BEFORE, program: '99.0.0' })
     await reading.transaction((tx) => projectWithKey(tx, 'Club'))
@@ -50,7 +50,7 @@ eachEngine((engine) => {
   })
 
   test('a project of ten thousand keys is deleted quickly, even if a single key was changed first', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     const db = await store.open({ pool: 1 })
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })
     const [small, large] = await db.transaction(async (tx) => [

@@ -18,7 +18,7 @@ const BEFORE = MIGRATIONS.slice(
 
 eachEngine((engine) => {
   test('tokens that were not counted before the upgrade count afterwards, and a stored full_until does not add credits', async () => {
-    const db = await (await engine.freshStore()).open()
+    const db = await (await engine.emptyStore()).open()
     await migrate(db, { migrations: BEFORE, program: '99.0.0' })
     const now = Date.now()
     const { project, key } = await db.transaction(async (tx) => {

@@ -42,7 +42,7 @@ const insertDelivery = (tx: Transaction, row: Delivery): Promise<void> =>
 
 eachEngine((engine) => {
   test('deliveries of earlier builds keep their bytes and attempts, and events stay in the outbox', async () => {
-    const db = await (await engine.freshStore()).open()
+    const db = await (await engine.emptyStore()).open()
     await migrate(db, { migrations: BEFORE, program: '99.0.0' })
     const { kind: object, id, target_url } = DESTINATION
     const source = JSON.stringify({ id, object, target_url })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { eachEngine, type TestStore } from '../../../test/engines.ts'
+import { gate } from '../../../test/fixtures.ts'
 import fc from '../../../test/properties.ts'
 import { TestClock } from '../../../test/test-clock.ts'
-import { gate } from '../../../test/things.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import {
   type Database,

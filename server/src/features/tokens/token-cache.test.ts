@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
+import { gate } from '../../../test/fixtures.ts'
 import { TestClock } from '../../../test/test-clock.ts'
-import { gate } from '../../../test/things.ts'
 import { MIGRATIONS } from '../../app/migrations/index.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
+import { fail, gate, idsIn, insert, prepareThings, rowsOf, type Tables } from '../../../test/fixtures.ts'
 import { TestClock } from '../../../test/test-clock.ts'
-import { fail, gate, idsIn, insert, prepareThings, rowsOf, type Tables } from '../../../test/things.ts'
 import {
   type Database,
   NotNullViolation,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
-import { fail, idsIn, insert, THINGS } from '../../../test/things.ts'
+import { fail, idsIn, insert, THINGS } from '../../../test/fixtures.ts'
 import { type Database, type Migration, migrate, planMigrations } from './index.ts'
 
 const table = (name: string, more: Partial<Migration> = {}): Migration => ({
@@ -26,7 +26,7 @@ async function tablesOf(db: Database): Promise<string[]> {
 eachEngine((engine) => {
   describe('migrating', () => {
     test('brings an empty store up to date, in list order', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       const order: string[] = []
       const migrations = [THINGS, table('0002-two'), table('0003-three')].map((one) => ({
         ...one,
@@ -43,7 +43,7 @@ eachEngine((engine) => {
     })
 
     test('a second time does nothing', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       await migrate(db, { migrations: [THINGS], program: '1.0.0' })
       await db.transaction((tx) => insert(tx, 'kept'))
       expect(await migrate(db, { migrations: [THINGS], program: '1.0.0' })).toEqual({ applied: [], total: 1 })
@@ -51,14 +51,14 @@ eachEngine((engine) => {
     })
 
     test('applies only what is missing', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       await migrate(db, { migrations: [THINGS], program: '1.0.0' })
       const { applied } = await migrate(db, { migrations: [THINGS, table('0002-two')], program: '1.1.0' })
       expect(applied).toEqual(['0002-two'])
     })
 
     test('by ten processes at once is applied once', async () => {
-      const store = await engine.freshStore()
+      const store = await engine.emptyStore()
       const databases = await Promise.all(Array.from({ length: 10 }, () => store.open({ pool: 2 })))
       const reports = await Promise.all(
         databases.map((db) => migrate(db, { migrations: [THINGS, table('0002-two')], program: '1.0.0' })),
@@ -67,7 +67,7 @@ eachEngine((engine) => {
     })
 
     test('that fails rolls back all migrations, and can be retried', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       const failing = table('0002-two', { up: async () => fail('disk on fire') })
       await expect(migrate(db, { migrations: [THINGS, failing], program: '1.0.0' })).rejects.toThrow(
         'disk on fire',
@@ -78,7 +78,7 @@ eachEngine((engine) => {
     })
 
     test('as a plan lists what would be applied, and changes nothing', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       const plan = await planMigrations(db, { migrations: [THINGS], program: '1.0.0' })
       expect(plan).toEqual({ applied: ['0001-things'], total: 1 })
       expect(await tablesOf(db)).toEqual([])
@@ -92,7 +92,7 @@ eachEngine((engine) => {
     ]
 
     test('is refused by a program that is too old, with a remedy and without changes', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       await migrate(db, { migrations: newer('2.0.0'), program: '2.0.0' })
       const before = await tablesOf(db)
       const old = migrate(db, { migrations: [THINGS, table('0003-own')], program: '1.9.9' })
@@ -105,7 +105,7 @@ eachEngine((engine) => {
 
     test('is accepted by an older program if the migration is additive or allows it', async () => {
       for (const oldest of [undefined, '1.2.0']) {
-        const db = await engine.open()
+        const db = await engine.openEmpty()
         await migrate(db, { migrations: newer(oldest), program: '2.0.0' })
         expect(await migrate(db, { migrations: [THINGS], program: '1.2.0' })).toEqual({
           applied: [],
@@ -115,7 +115,7 @@ eachEngine((engine) => {
     })
 
     test('compares versions as numbers: 1.10.0 is newer than 1.9.0', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       await migrate(db, { migrations: newer('1.9.0'), program: '1.10.0' })
       await expect(migrate(db, { migrations: [THINGS], program: '1.10.0' })).resolves.toBeDefined()
       await expect(migrate(db, { migrations: [THINGS], program: '1.8.9' })).rejects.toThrow(
@@ -124,7 +124,7 @@ eachEngine((engine) => {
     })
 
     test('stays refused if a later migration would allow more', async () => {
-      const db = await engine.open()
+      const db = await engine.openEmpty()
       const migrations = [...newer('2.0.0'), table('0003-later', { oldestProgram: '1.0.0' })]
       await migrate(db, { migrations, program: '2.0.0' })
       await expect(migrate(db, { migrations, program: '1.0.0' })).rejects.toThrow('needs Jeton 2.0.0')

@@ -53,18 +53,18 @@ eachEngine((engine) => {
       [null, 'a whole number'],
       [[100], 'a whole number'],
       [true, 'a whole number'],
-    ])('of %j cannot be added', async (points, says) => {
+    ])('%j points cannot be added', async (points, says) => {
       await refuses('POST', `/loyalties/members/${member.code}/balance`, { points }, invalid(says))
     })
 
-    test('that would expire cannot be added, since they would not', async () => {
+    test('points with an expiry cannot be added, since points do not expire', async () => {
       const path = `/loyalties/members/${member.code}/balance`
       for (const more of [{ expiration_type: 'CUSTOM_DATE' }, { expiration_date: '2030-01-01' }])
         await refuses('POST', path, { points: 1, ...more }, invalid('do not expire'))
       await refuses('POST', path, { points: 1, expiration_type: 'SOON' }, invalid('must be one of'))
     })
 
-    test.each([2 ** 53, -1, 1.5, '10'])('of %j are no price', async (points) => {
+    test.each([2 ** 53, -1, 1.5, '10'])('%j points are refused as a price', async (points) => {
       const parameters = { loyalty: { points } }
       await refuses(
         'PUT',
@@ -74,11 +74,14 @@ eachEngine((engine) => {
       )
     })
 
-    test.each([2 ** 53, -1, 1.5, '10', null])('of %j are nothing to begin with', async (points) => {
-      await refuses('POST', '/loyalties', { name: 'new', voucher: card(points) }, invalid())
-    })
+    test.each([2 ** 53, -1, 1.5, '10', null])(
+      '%j points are refused as the initial balance',
+      async (points) => {
+        await refuses('POST', '/loyalties', { name: 'new', voucher: card(points) }, invalid())
+      },
+    )
 
-    test.each([-5, 0, 1.5, '10', 2 ** 53])('of %j cannot be turned into money', async (points) => {
+    test.each([-5, 0, 1.5, '10', 2 ** 53])('%j points are refused as a rate of coins', async (points) => {
       const body = { reward: { id: reward.id, points }, order: { amount: 100 } }
       await refuses('POST', `/loyalties/members/${member.code}/redemption`, body, invalid())
     })
@@ -129,7 +132,7 @@ eachEngine((engine) => {
       ],
     ])('%s is refused', async (_, body, expected) => refuses('POST', '/loyalties', body, expected))
 
-    test('with a name that is taken is refused, at creation and by change', async () => {
+    test('a campaign with a name in use is refused, at creation and by change', async () => {
       const taken = { name: shop.campaign.name, voucher: card() }
       await refuses('POST', '/loyalties', taken, [409, 'duplicate_found', shop.campaign.name])
       const other = await ok(shop.call('POST', '/loyalties', { name: 'other', voucher: card() }))
@@ -138,7 +141,7 @@ eachEngine((engine) => {
       await refuses('PUT', `/loyalties/${other.id}`, change, [409, 'duplicate_found'])
     })
 
-    test('that is needed cannot be deleted', async () => {
+    test('a campaign in use cannot be deleted', async () => {
       const { id } = shop.campaign
       await refuses('DELETE', `/loyalties/${id}`, undefined, [
         400,
@@ -188,7 +191,7 @@ eachEngine((engine) => {
       ['with a stock in words', { ...coin(1), stock: '10' }, invalid('stock')],
     ])('%s is refused', async (_, body, expected) => refuses('POST', '/rewards', body, expected))
 
-    test('is assigned to a campaign once, and only at a price', async () => {
+    test('a reward is assigned to a campaign once, and only at a price', async () => {
       const assignments = `/rewards/${reward.id}/assignments`
       const again = { campaign: shop.campaign.id, parameters: { loyalty: { points: 5 } } }
       await refuses('POST', assignments, again, [409, 'duplicate_found'])
@@ -200,7 +203,7 @@ eachEngine((engine) => {
       await refuses('POST', assignments, {}, [400, 'missing_parameters', 'campaign'])
     })
 
-    test('of several is assigned with all of them or none', async () => {
+    test('several rewards are assigned together or not at all', async () => {
       const coinReward = await ok(shop.call('POST', '/rewards', coin(1)))
       before = await everythingIn(service.service.db)
       const list = [{ reward: coinReward.id }, { reward: 'rew_nothing' }]
@@ -224,7 +227,7 @@ eachEngine((engine) => {
       ['with too much metadata', { customer: { name: 'Bo' }, metadata: TOO_LARGE }, invalid('metadata')],
     ])('%s is refused', async (_, body, expected) => refuses('POST', members(), body, expected))
 
-    test('has a code that any path can carry; every other character is refused', async () => {
+    test('a member code has only characters that are valid in a path, and others are refused', async () => {
       const bad = [
         ' ',
         '/',
@@ -253,12 +256,12 @@ eachEngine((engine) => {
       expect(await shop.balanceOf(code)).toBe(0)
     })
 
-    test('does not get a code that someone has', async () => {
+    test('a member code in use is refused', async () => {
       const body = { customer: { name: 'Bo' }, voucher: member.code }
       await refuses('POST', members(), body, [409, 'duplicate_found', member.code])
     })
 
-    test('keeps the card it has, and is told so where it asks for another code', async () => {
+    test('a member keeps the existing card, and a request for another code is refused', async () => {
       const same = await ok(shop.call('POST', members(), { customer: member.holder_id }))
       expect(same.id).toBe(member.id)
       await refuses('POST', members(), { customer: member.holder_id, voucher: 'another' }, [
@@ -282,14 +285,14 @@ eachEngine((engine) => {
       ],
     ])('%s is refused', async (_, body, expected) => refuses('POST', '/customers', body, expected))
 
-    test('does not get the source_id of another', async () => {
+    test('a source_id of another customer is refused', async () => {
       await ok(shop.call('POST', '/customers', { source_id: 'one' }))
       const other = await ok(shop.call('POST', '/customers', { source_id: 'other' }))
       before = await everythingIn(service.service.db)
       await refuses('PUT', `/customers/${other.id}`, { source_id: 'one' }, [409, 'duplicate_found', 'one'])
     })
 
-    test('may be called whatever people are called, and comes back as it was sent', async () => {
+    test('a customer name is returned as it was sent, in any script', async () => {
       const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((text) => {
         const plain = !/[\u0000-\u001f\u007f]/.test(text) && text.isWellFormed()
         return plain && text.trim() === text && text.length <= 150
@@ -320,7 +323,7 @@ eachEngine((engine) => {
     ['GET', '/campaigns/nothing', 'campaign'],
     ['GET', '/products/nothing', 'product'],
     ['GET', '/vouchers/nothing', 'voucher'],
-  ])('%s %s names what is not there', async (method, path, type) => {
+  ])('%s %s names the missing resource', async (method, path, type) => {
     const { body } = await shop.call(method, path)
     expect(body).toMatchObject({
       code: 404,
@@ -330,7 +333,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('what another project has is not there', async () => {
+  test('resources of another project are not found', async () => {
     const other = await openShop(service)
     const foreign = { member: await other.member(500), reward: await other.material() }
     const paths = [
@@ -349,15 +352,18 @@ eachEngine((engine) => {
     ).not.toContain(foreign.reward.id)
   })
 
-  test('fields that we do not know are ignored', async () => {
+  test('unknown fields of loyalty requests are ignored', async () => {
     const body = { name: 'Zoë', birthday: '1990-01-01', system_metadata: {} }
     expect(await ok(shop.call('POST', '/customers', body))).toMatchObject({ name: 'Zoë' })
   })
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'page=0', 'page=-1'])('a list refuses %s', async (query) => {
-    expect((await shop.call('GET', `/customers?${query}`)).body).toMatchObject({
-      code: 400,
-      key: 'invalid_payload',
-    })
-  })
+  test.each(['limit=0', 'limit=101', 'limit=x', 'page=0', 'page=-1'])(
+    'a loyalty list refuses %s',
+    async (query) => {
+      expect((await shop.call('GET', `/customers?${query}`)).body).toMatchObject({
+        code: 400,
+        key: 'invalid_payload',
+      })
+    },
+  )
 })

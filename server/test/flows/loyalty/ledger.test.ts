@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wrongCards } from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
 import fc from '../../properties.ts'
-import { wrongCards } from '../../redemption-rush.ts'
 import { startService, type TestService } from '../../service.ts'
 import { TestClock } from '../../test-clock.ts'
 
@@ -52,7 +52,7 @@ eachEngine((engine) => {
     expect(entries.map(({ points }) => points).sort()).toEqual(done.sort())
   }
 
-  test('after any history the balance is the sum of the entries, was never negative, and refused is what it could not bear', async () => {
+  test('after any history the balance is the sum of the entries and was never negative, and only unaffordable steps were refused', async () => {
     const history = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const { code } = await shop.member()
       const answered: { status: number; step: Step }[] = []
@@ -71,7 +71,7 @@ eachEngine((engine) => {
     await fc.assert(history, { numRuns: 40 })
   })
 
-  test('the same holds for steps that are taken all at once', async () => {
+  test('after concurrent steps the balance is the sum of the entries and was never negative', async () => {
     const history = fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
       const { code } = await shop.member(100)
       const first = { status: 200, step: { kind: 'change', points: 100 } as const }
@@ -82,7 +82,7 @@ eachEngine((engine) => {
     expect(await wrongCards(service.service.db)).toEqual([])
   })
 
-  test('a card gathers up to 2^53 − 1 points exactly, and not one more', async () => {
+  test('a card holds up to 2^53 − 1 points exactly, and not one more', async () => {
     const { code } = await shop.member()
     const path = `/loyalties/members/${code}/balance`
     const most = Number.MAX_SAFE_INTEGER

@@ -51,7 +51,7 @@ eachEngine((engine) => {
     return { customer, campaign, member, product, reward, assignment }
   }
 
-  test('earns, holds and redeems with the official client', async () => {
+  test('the official client earns, reads and redeems points', async () => {
     const { customer, campaign, member, product, reward, assignment } = await prepared()
     expect(member).toMatchObject({
       code: expect.stringMatching(/^CARD-[0-9a-zA-Z]{6}-X$/),
@@ -101,7 +101,7 @@ eachEngine((engine) => {
     expect(await client.rewards.get(reward.id)).toMatchObject({ stock: 1, redeemed: 1 })
   })
 
-  test('lists with the official client, each list under the name that it gives', async () => {
+  test('the official client reads every list under its name', async () => {
     const { campaign, member, reward, assignment } = await prepared()
     await client.loyalties.addPoints(campaign.id, member.code, { points: 200 })
     await client.loyalties.redeemReward(campaign.id, member.code, { reward: { id: reward.id } })
@@ -145,7 +145,7 @@ eachEngine((engine) => {
     expect(await client.products.list()).toMatchObject({ data_ref: 'products', total: 1 })
   })
 
-  test('changes and deletes with the official client', async () => {
+  test('the official client changes and deletes resources', async () => {
     const { campaign, reward, assignment } = await prepared()
     expect(await client.customers.update({ source_id: 'ann', phone: '+49 30' })).toMatchObject({
       name: 'Ann',
@@ -165,7 +165,7 @@ eachEngine((engine) => {
     expect(await client.customers.list({})).toMatchObject({ total: 0 })
   })
 
-  test('is met by the errors of the platform, as the class of the official client', async () => {
+  test('the official client recognizes our errors as its own error class', async () => {
     const { campaign, member, reward } = await prepared()
     const redeem = (code: string, id: string) =>
       client.loyalties.redeemReward(campaign.id, code, { reward: { id } }).then(

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lockVouchers } from '../../../src/features/campaigns/index.ts'
 import type { Database } from '../../../src/platform/database/index.ts'
+import {
+  outcomes,
+  postConcurrently,
+  type RedemptionRequest,
+  readTotals,
+  wrongCards,
+} from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
+import { gate } from '../../fixtures.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
-import { outcomes, type Rush, readBooks, rush, wrongCards } from '../../redemption-rush.ts'
-import { gate } from '../../things.ts'
-import { createWorld, type World } from '../../world.ts'
+import { type MultiProcess, startProcesses } from '../../multi-process.ts'
 
 /** How many connections to PostgreSQL wait for a lock in this store. */
 async function lockWaits(db: Database): Promise<number> {
@@ -19,28 +25,31 @@ async function lockWaits(db: Database): Promise<number> {
 }
 
 eachEngine((engine) => {
-  let world: World
+  let multiProcess: MultiProcess
   let db: Database
   let shop: Shop
 
   beforeAll(async () => {
-    world = await createWorld(engine, engine.name === 'PostgreSQL' ? 2 : 1)
-    db = await world.store.open()
+    multiProcess = await startProcesses(engine, engine.name === 'PostgreSQL' ? 2 : 1)
+    db = await multiProcess.store.open()
   })
   beforeEach(async () => {
-    shop = await openShop(world.processes[0]!)
+    shop = await openShop(multiProcess.processes[0]!)
   })
-  afterAll(() => world.close())
+  afterAll(() => multiProcess.close())
 
   /** In turn at each of the processes. */
-  const spread = (requests: readonly Omit<Rush, 'url'>[]) =>
-    rush(
+  const spread = (requests: readonly Omit<RedemptionRequest, 'url'>[]) =>
+    postConcurrently(
       shop.pair,
-      requests.map((one, i) => ({ ...one, url: world.processes[i % world.processes.length]!.url })),
+      requests.map((one, i) => ({
+        ...one,
+        url: multiProcess.processes[i % multiProcess.processes.length]!.url,
+      })),
     )
   const pathOf = (code: string, end = 'redemption') => `/loyalties/${shop.campaign.id}/members/${code}/${end}`
 
-  test('of 500 redemptions at once of a reward with a stock of 100 exactly 100 succeed', async () => {
+  test('exactly 100 of 500 concurrent redemptions of a reward with a stock of 100 succeed', async () => {
     const reward = await shop.material({ price: 100, stock: 100 })
     const cards = await Promise.all(Array.from({ length: 100 }, () => shop.member(500)))
     const requests = Array.from({ length: 500 }, (_, i) => ({
@@ -48,7 +57,7 @@ eachEngine((engine) => {
       body: { reward: { id: reward.id } },
     }))
     expect(outcomes(await spread(requests))).toEqual({ 200: 100, reward_out_of_stock: 400 })
-    expect(await readBooks(db, reward.id)).toEqual({
+    expect(await readTotals(db, reward.id)).toEqual({
       redemptions: 100,
       events: 100,
       takenByRedemptions: 100 * 100,
@@ -58,7 +67,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a card never pays for more than it holds, however many redeem with it at once', async () => {
+  test('concurrent redemptions never take more points than a card has', async () => {
     const reward = await shop.material({ price: 100 })
     const { code } = await shop.member(750)
     const requests = Array.from({ length: 40 }, () => ({
@@ -67,10 +76,10 @@ eachEngine((engine) => {
     }))
     expect(outcomes(await spread(requests))).toEqual({ 200: 7, loyalty_card_points_exceeded: 33 })
     expect(await shop.balanceOf(code)).toBe(50)
-    expect(await readBooks(db, reward.id)).toMatchObject({ redemptions: 7, events: 7, wrongCards: [] })
+    expect(await readTotals(db, reward.id)).toMatchObject({ redemptions: 7, events: 7, wrongCards: [] })
   })
 
-  test('rewards that add points to each other’s programs, with additions and removals in between, never deadlock and always add up', async () => {
+  test('concurrent redemptions that add points to each other’s programs never deadlock, and every balance adds up', async () => {
     const other = await ok(
       shop.call('POST', '/loyalties', {
         name: 'Other',
@@ -99,7 +108,7 @@ eachEngine((engine) => {
     expect([await shop.balanceOf(mine.code), await wrongCards(db)]).toEqual([1000 + 20 * 5, []])
   })
 
-  test('a customer who joins twenty times at once has one card', async () => {
+  test('a customer who joins a program in twenty concurrent requests has one card', async () => {
     const customer = await ok(shop.call('POST', '/customers', { source_id: 'ann' }))
     const requests = Array.from({ length: 20 }, () => ({
       path: `/loyalties/${shop.campaign.id}/members`,
@@ -144,13 +153,13 @@ eachEngine((engine) => {
     const repeated = (path: string, body: object, key: string, count: number) =>
       spread(Array.from({ length: count }, () => ({ path, body, headers: { 'idempotency-key': key } })))
 
-    test('sent 50 times at once makes one redemption, one event and 50 equal answers', async () => {
+    test('an Idempotency-Key in 50 concurrent requests makes one redemption, one event and 50 equal responses', async () => {
       const reward = await shop.material({ price: 100, stock: 10 })
       const { code } = await shop.member(1000)
       const answers = await repeated(pathOf(code), { reward: { id: reward.id } }, 'order 4711', 50)
       expect(outcomes(answers)).toEqual({ 200: 50 })
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-      expect(await readBooks(db, reward.id)).toMatchObject({
+      expect(await readTotals(db, reward.id)).toMatchObject({
         redemptions: 1,
         events: 1,
         takenByRedemptions: 100,
@@ -159,14 +168,14 @@ eachEngine((engine) => {
       })
     })
 
-    test('makes adding points once of 50 tries', async () => {
+    test('an Idempotency-Key in 50 concurrent requests adds points once', async () => {
       const { code } = await shop.member()
       const answers = await repeated(pathOf(code, 'balance'), { points: 70 }, 'k', 50)
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       expect(await shop.balanceOf(code)).toBe(70)
     })
 
-    test('on the path of another member, with another body or for something else is 409, and changes nothing', async () => {
+    test('an Idempotency-Key that is reused for another request gets 409 and changes nothing', async () => {
       const reward = await shop.material()
       const [one, other] = [await shop.member(500), await shop.member(500)]
       const headers = { 'idempotency-key': 'k' }

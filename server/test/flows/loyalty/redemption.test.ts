@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_SCHEMAS } from '../../../src/features/events/index.ts'
+import { readTotals } from '../../concurrent-redemptions.ts'
 import { eachEngine } from '../../engines.ts'
 import { ok, openShop, type Shop } from '../../loyalty.ts'
-import { readBooks } from '../../redemption-rush.ts'
 import { everythingIn, startTimedService, type TimedService } from '../../timed-service.ts'
 
 const validate = new Ajv({ strict: false }).compile(
@@ -46,7 +46,7 @@ eachEngine((engine) => {
   const inFuture = (ms: number) => new Date(service.clock.now() + ms).toISOString()
 
   describe('the event of a redemption', () => {
-    test('has every field of the specification, and tells what the answer told', async () => {
+    test('the event of a redemption has every documented field and the values of the response', async () => {
       const { id, assignmentId } = await shop.material({ price: 30, stock: 3 })
       const card = await shop.member(100)
       const answer = await shop.redeem(card.code, id)
@@ -85,7 +85,7 @@ eachEngine((engine) => {
       expect(data).not.toHaveProperty('publication')
     })
 
-    test('of every type of reward is valid', async () => {
+    test('the event of every type of reward matches the schema', async () => {
       const card = await shop.member(1000)
       const discount = { type: 'DISCOUNT_VOUCHER', discount: { type: 'PERCENT', percent_off: 10 } }
       const ids = [
@@ -100,7 +100,7 @@ eachEngine((engine) => {
   })
 
   describe('CAMPAIGN', () => {
-    test('issues a voucher with a code of the campaign and gives it to the customer', async () => {
+    test('a CAMPAIGN reward issues a voucher with a code of the campaign to the customer', async () => {
       const code_config = { pattern: 'GIFT-####', charset: '0123456789' }
       const gift = await campaign('GIFT_VOUCHERS', {
         type: 'GIFT_VOUCHER',
@@ -127,7 +127,7 @@ eachEngine((engine) => {
       expect(codes.size).toBe(2)
     })
 
-    test('finds the last free codes, and takes nothing once there is none', async () => {
+    test('a CAMPAIGN reward finds the last free codes, and takes no points once there is none', async () => {
       const code_config = { length: 1, charset: 'ABC' }
       const discount = { type: 'AMOUNT', amount_off: 100 }
       const small = await campaign('DISCOUNT_COUPONS', { type: 'DISCOUNT_VOUCHER', discount, code_config })
@@ -137,14 +137,14 @@ eachEngine((engine) => {
       const refused = await shop.redeem(card.code, id)
       expect([refused.status, refused.body.key]).toEqual([400, 'voucher_codes_exhausted'])
       expect(await shop.balanceOf(card.code)).toBe(70)
-      expect(await readBooks(service.service.db, id)).toMatchObject({
+      expect(await readTotals(service.service.db, id)).toMatchObject({
         redemptions: 3,
         events: 3,
         redeemed: 3,
       })
     })
 
-    test('of a loyalty program adds points there: to a new card, then to the same one', async () => {
+    test('a CAMPAIGN reward of a loyalty program adds points to a new card, then to the same one', async () => {
       const voucher = { type: 'LOYALTY_CARD', loyalty_card: { points: 5 } }
       const other = await ok(shop.call('POST', '/loyalties', { name: 'Other', voucher }))
       const id = await reward('CAMPAIGN', { campaign: { id: other.id, balance: 40 } }, 10)
@@ -153,10 +153,10 @@ eachEngine((engine) => {
       const second = (await shop.redeem(card.code, id)).body.reward.voucher
       expect([first.code, first.loyalty_card.balance]).toEqual([second.code, 45])
       expect(second.loyalty_card.balance).toBe(85)
-      expect((await readBooks(service.service.db, id)).wrongCards).toEqual([])
+      expect((await readTotals(service.service.db, id)).wrongCards).toEqual([])
     })
 
-    test('of its own program pays and earns on one card', async () => {
+    test('a CAMPAIGN reward of its own program takes and adds points on one card', async () => {
       const id = await reward('CAMPAIGN', { campaign: { id: shop.campaign.id, balance: 3 } }, 10)
       const card = await shop.member(100)
       const { body } = await shop.redeem(card.code, id)
@@ -168,7 +168,7 @@ eachEngine((engine) => {
   })
 
   describe('COIN', () => {
-    test('turns points into an amount off the order', async () => {
+    test('a COIN reward turns points into a discount on the order', async () => {
       const id = await reward('COIN', { coin: { exchange_ratio: 20, points_ratio: 100 } })
       const card = await shop.member(1000)
       const paid = await shop.redeem(card.code, id, {
@@ -184,7 +184,7 @@ eachEngine((engine) => {
       expect(whole.body).toMatchObject({ amount: 50, order: { source_id: 'o-1', total_amount: 0 } })
     })
 
-    test('without an order, or for more than the order, takes nothing', async () => {
+    test('a COIN reward without an order, or above its amount, takes no points', async () => {
       const id = await reward('COIN', { coin: { exchange_ratio: 1, points_ratio: 1 } })
       const card = await shop.member(1000)
       for (const order of [undefined, null, {}, { amount: 0 }])
@@ -251,7 +251,7 @@ eachEngine((engine) => {
       expect(await everythingIn(service.service.db)).toEqual(stored)
     })
 
-    test('where the reward is missing, unknown, of another project or not assigned', async () => {
+    test('a redemption of a missing, unknown, foreign or unassigned reward is refused', async () => {
       const { id, assignmentId } = await shop.material()
       const other = await openShop(service)
       const foreign = await other.material()
@@ -275,7 +275,7 @@ eachEngine((engine) => {
       expect(await shop.balanceOf(card.code)).toBe(500)
     })
 
-    test('where the card is not of the campaign in the path', async () => {
+    test('a redemption with a card of another campaign is refused', async () => {
       const { id } = await shop.material()
       const voucher = { type: 'LOYALTY_CARD', loyalty_card: { points: 0 } }
       await ok(shop.call('POST', '/loyalties', { name: 'Other', voucher }))
@@ -290,7 +290,7 @@ eachEngine((engine) => {
   })
 
   describe('an Idempotency-Key', () => {
-    test('is remembered for 24 hours, and only for success', async () => {
+    test('an Idempotency-Key is stored for 24 hours, and only after success', async () => {
       const { id } = await shop.material()
       const card = await shop.member(50)
       const headers = { 'idempotency-key': 'k' }
@@ -305,7 +305,7 @@ eachEngine((engine) => {
       expect(await shop.balanceOf(card.code)).toBe(300)
     })
 
-    test('belongs to one API key', async () => {
+    test('an Idempotency-Key belongs to one API key', async () => {
       const { id } = await shop.material()
       const card = await shop.member(500)
       const headers = { 'idempotency-key': 'k' }
@@ -318,7 +318,7 @@ eachEngine((engine) => {
       expect(new Set(ids).size).toBe(2)
     })
 
-    test.each(['', 'x'.repeat(256), 'tab\tinside'])('that is %j is refused', async (key) => {
+    test.each(['', 'x'.repeat(256), 'tab\tinside'])('the Idempotency-Key %j is refused', async (key) => {
       const { id } = await shop.material()
       const card = await shop.member(500)
       const refused = await shop.redeem(card.code, id, {}, { 'idempotency-key': key })
@@ -326,7 +326,7 @@ eachEngine((engine) => {
       expect(await shop.balanceOf(card.code)).toBe(500)
     })
 
-    test('is forgotten by the janitor', async () => {
+    test('the janitor deletes expired Idempotency-Keys', async () => {
       const card = await shop.member()
       const headers = { 'idempotency-key': 'k' }
       await ok(shop.call('POST', `/loyalties/members/${card.code}/balance`, { points: 1 }, headers))
@@ -342,7 +342,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('leaves nothing behind once its project has been deleted', async () => {
+  test('loyalty data is removed with its project', async () => {
     const { id } = await shop.material()
     const card = await shop.member(500)
     await shop.redeem(card.code, id, {}, { 'idempotency-key': 'k' })
@@ -359,7 +359,7 @@ eachEngine((engine) => {
     await expect.poll(left).toEqual([])
   })
 
-  test('needs a token or key that covers loyalties', async () => {
+  test('a redemption requires a token or key with the scope loyalties', async () => {
     const { id } = await shop.material()
     const card = await shop.member(500)
     const narrow = await service.key(shop.projectId, { permissions: ['rewards'] })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { idsIn, insert, prepareThings } from '../../../../test/fixtures.ts'
 import { type PostgresPair, startPostgresPair } from '../../../../test/postgres-pair.ts'
 import { connectSql } from '../../../../test/sql.ts'
-import { idsIn, insert, prepareThings } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
 import { openDatabase, type PostgresDatabase, StoreUnavailable } from '../index.ts'
 import { hostsIn } from './hosts.ts'

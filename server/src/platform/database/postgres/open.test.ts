@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { gate, idsIn, insert, prepareThings, rowsOf } from '../../../../test/fixtures.ts'
 import { type PostgresServer, startPostgres } from '../../../../test/postgres-server.ts'
 import { TestClock } from '../../../../test/test-clock.ts'
-import { gate, idsIn, insert, prepareThings, rowsOf } from '../../../../test/things.ts'
 import { systemClock } from '../../clock.ts'
 import {
   openDatabase,

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { gate, idsIn, insert, prepareThings } from '../../../../test/things.ts'
+import { gate, idsIn, insert, prepareThings } from '../../../../test/fixtures.ts'
 import { systemClock } from '../../clock.ts'
 import {
   openDatabase,

@@ -45,7 +45,7 @@ class Flood {
 const peakMemoryMb = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
-test('150 clients that send requests and never read the answers do not exhaust a heap of 256 MB', async () => {
+test('150 clients that send requests and never read the responses do not exhaust a heap of 256 MB', async () => {
   const home = makeHome()
   cleanUps.push(home.remove)
   const env = { NODE_OPTIONS: '--max-old-space-size=256' }

@@ -1,41 +1,41 @@
 import { openShop } from '../loyalty.ts'
 import { type Client, clientOf, type Pair } from '../service.ts'
 
-export interface StageKey extends Pair {
+export interface DemoKey extends Pair {
   readonly id: string
   readonly path: string
 }
 
-/** What the load works on: made once, through the API. */
-export interface Stage {
+/** The keys, cards and rewards that the load uses, created once through the API. */
+export interface DemoProject {
   readonly projectId: string
-  /** Never blocked; without a limit of its own. */
-  readonly busy: StageKey
-  /** At most SMALL_LIMIT tokens. */
-  readonly small: StageKey
-  /** Blocked, unblocked and revoked again and again. */
-  readonly victims: readonly StageKey[]
+  /** Never blocked, and without a limit of its own. */
+  readonly busy: DemoKey
+  /** Has at most SMALL_LIMIT active tokens. */
+  readonly small: DemoKey
+  /** Blocked, unblocked and revoked repeatedly. */
+  readonly blockedKeys: readonly DemoKey[]
   readonly campaignId: string
   readonly cards: readonly string[]
-  readonly plenty: string
-  readonly scarce: string
+  readonly largeStockReward: string
+  readonly smallStockReward: string
 }
 
 export const SMALL_LIMIT = 40
 export const PROJECT_LIMIT = 1_000
 export const PRICE = 7
 export const POINTS_PER_CARD = 10_000_000
-export const PLENTY = 1_000_000
-export const SCARCE = 25
+export const LARGE_STOCK = 1_000_000
+export const SMALL_STOCK = 25
 const CARDS = 4
-const VICTIMS = 3
+const BLOCKED_KEYS = 3
 
-/** With a target, every event is sent there. */
-export async function setStage(url: string, target?: string): Promise<Stage> {
+/** Creates the project. If there is a target, a webhook sends every event to it. */
+export async function createDemoProject(url: string, target?: string): Promise<DemoProject> {
   const client = clientOf(url)
   const shop = await openShop(client)
   if (target !== undefined) await subscribe(client, shop.projectId, target)
-  const key = (fields = {}): Promise<StageKey> => client.key(shop.projectId, fields)
+  const key = (fields = {}): Promise<DemoKey> => client.key(shop.projectId, fields)
   const cards = await Promise.all(
     Array.from({ length: CARDS }, async () => (await shop.member(POINTS_PER_CARD)).code),
   )
@@ -43,11 +43,11 @@ export async function setStage(url: string, target?: string): Promise<Stage> {
     projectId: shop.projectId,
     busy: await key(),
     small: await key({ token_limit: SMALL_LIMIT }),
-    victims: await Promise.all(Array.from({ length: VICTIMS }, () => key())),
+    blockedKeys: await Promise.all(Array.from({ length: BLOCKED_KEYS }, () => key())),
     campaignId: shop.campaign.id,
     cards,
-    plenty: (await shop.material({ price: PRICE, stock: PLENTY })).id,
-    scarce: (await shop.material({ price: PRICE, stock: SCARCE })).id,
+    largeStockReward: (await shop.material({ price: PRICE, stock: LARGE_STOCK })).id,
+    smallStockReward: (await shop.material({ price: PRICE, stock: SMALL_STOCK })).id,
   }
 }
 

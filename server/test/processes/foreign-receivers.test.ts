@@ -53,7 +53,7 @@ eachEngine((engine: TestEngine) => {
     ...Object.entries(PLATFORM),
   ]
   test.each(checks)(
-    '%s accepts what a running server sent, and rejects a changed byte and a wrong secret',
+    '%s accepts an event of a running server, and rejects a changed byte and a wrong secret',
     async (_, check) => {
       const { secret, request } = sent
       expect(await accepts(check, secret, request)).toBe(true)
@@ -66,7 +66,7 @@ eachEngine((engine: TestEngine) => {
   )
 
   const dated = Object.entries(STANDARD).filter(([, { checksTime }]) => checksTime)
-  test.each(dated)('%s rejects it once its time is long past', async (_, { check }) => {
+  test.each(dated)('%s rejects an event whose timestamp is too old', async (_, { check }) => {
     const { secret, request } = sent
     const realNow = Date.now
     // The receiver's clock, ten minutes on.
@@ -80,7 +80,7 @@ eachEngine((engine: TestEngine) => {
 
   const missing = hasWebhookServer ? '' : ': skipped, since it is not installed (apt-get install -y webhook)'
   describe.skipIf(!hasWebhookServer)(`Debian's webhook server${missing}`, () => {
-    test('accepts what a running server sends, and nothing signed by another secret', async () => {
+    test('the webhook server of Debian accepts an event of a running server, and none that another secret signed', async () => {
       const { path, redeem, secret } = sent
       const right = await startWebhookServer(secret)
       const wrong = await startWebhookServer(`${secret.slice(0, -4)}AAAA`)

@@ -56,7 +56,7 @@ async function administer<T>(work: (sql: Sql) => Promise<T>, url = inject('postg
 }
 
 describe('the first start in an empty folder', () => {
-  test('says what there is and what to try, and the line to try really gets a token', async () => {
+  test('the first start shows what it created, and the command that it suggests gets a token', async () => {
     const home = newHome()
     const running = await start(home)
     await running.printed(/Ctrl-C/)
@@ -73,7 +73,7 @@ describe('the first start in an empty folder', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  test('shows at most 80 columns except for paths, no colour, and no `curl` before step 1', async () => {
+  test('the first start shows at most 80 columns except for paths, no colour, and no `curl` before step 1', async () => {
     const running = await start(newHome())
     await running.printed(/Ctrl-C/)
     const printed = running.stdout()
@@ -85,7 +85,7 @@ describe('the first start in an empty folder', () => {
     expect((await send(`${running.url}/docs`)).status).toBe(200)
   })
 
-  test('keeps the credential of its operator where only its user can read it, and the data likewise', async () => {
+  test('the first start stores the operator credential and the data readable by its user only', async () => {
     const home = newHome()
     const running = await start(home)
     await running.printed(/Ctrl-C/)
@@ -106,7 +106,7 @@ describe('the first start in an empty folder', () => {
     expect(running.stdout()).toContain('~/.config/jeton/config.json')
   })
 
-  test('is followed by one that shows no secret, says what is there, and goes on with the same data', async () => {
+  test('the second start shows no secret and continues with the same data', async () => {
     const home = newHome()
     const first = await start(home)
     await first.printed(/Ctrl-C/)
@@ -129,7 +129,7 @@ describe('the first start in an empty folder', () => {
     expect(await second.ended).toBe(0)
   })
 
-  test('that fails for a taken port has made nothing that is shown once: the next one shows it', async () => {
+  test('a first start that fails for a port in use creates no secret, and the next start shows it', async () => {
     const home = newHome()
     const holder = createServer()
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
@@ -148,7 +148,7 @@ describe('the first start in an empty folder', () => {
     )
   })
 
-  test('makes no sample where none is wanted, and no operator where the settings name one', async () => {
+  test('the first start creates no sample if it is off, and no operator if the settings name one', async () => {
     const home = newHome()
     const operator = { JETON_MANAGEMENT_ID: OPERATOR.id, JETON_MANAGEMENT_TOKEN: OPERATOR.token }
     const running = await start(home, { ...operator, JETON_SAMPLE: 'off' })
@@ -165,7 +165,7 @@ describe('the first start in an empty folder', () => {
 describe('on any address but loopback, or against PostgreSQL', () => {
   const ready = (running: Running) => running.printed(/"msg":"ready"/)
 
-  test('there is no sample, no operator and no secret: it logs lines for machines', async () => {
+  test('a start for production creates no sample, operator or secret, and logs JSON lines', async () => {
     const home = newHome()
     const { url } = await newDatabase()
     const runs = await Promise.all([
@@ -198,7 +198,7 @@ describe('on any address but loopback, or against PostgreSQL', () => {
     expect(tables[0]).toEqual({ operators: '0', projects: '0' })
   })
 
-  test('a connection that is cut while it is being made does not end the process, and service resumes', async () => {
+  test('a connection to PostgreSQL that is reset while it opens does not end the process, and the service resumes', async () => {
     const target = new URL((await newDatabase()).url)
     const port = Number(target.port)
     const open = new Set<Socket>()
@@ -260,7 +260,7 @@ describe('on any address but loopback, or against PostgreSQL', () => {
   })
 })
 
-describe('what keeps it from starting is said in one line, with what to do, and an exit code for supervisors', () => {
+describe('a failed start prints one line with the fix, and an exit code for supervisors', () => {
   const PASSWORD = 'pass-word-of-the-database'
   let guardedRole = ''
   let unreachable: Running
@@ -366,7 +366,7 @@ describe('what keeps it from starting is said in one line, with what to do, and 
     expect(failed.stderr).not.toContain(PASSWORD)
   })
 
-  test('a right password lets it in', async () => {
+  test('a start with the right password succeeds', async () => {
     const { name } = await newDatabase()
     await administer((sql) => sql.run(`grant all on schema public to ${guardedRole}`), at(`/${name}`))
     const running = await start(newHome(), {
@@ -376,7 +376,7 @@ describe('what keeps it from starting is said in one line, with what to do, and 
     expect(running.stdout()).not.toContain(PASSWORD)
   })
 
-  test('a PostgreSQL that is not there: tried five times in 8 s, then exit code 75, which supervisors may try again', async () => {
+  test('a start without PostgreSQL tries five times in 8 s, then ends with exit code 75, which supervisors may retry', async () => {
     expect(await unreachable.ended).toBe(75)
     expect(unreachable.stderr().split('\n')).toEqual([
       expect.stringMatching(
@@ -388,7 +388,7 @@ describe('what keeps it from starting is said in one line, with what to do, and 
     expect(endedAt - began).toBeGreaterThan(8_000)
   })
 
-  test('a port that another Jeton has, with who has it where the system tells', async () => {
+  test('a start on a port of another Jeton names the process that uses it, if the system tells', async () => {
     const home = newHome()
     const running = await start(home)
     const { port } = new URL(running.url)
@@ -406,7 +406,7 @@ describe('the launcher', () => {
   const startedWith = ({ child }: Running) => readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0')
 
   test.runIf(process.platform === 'linux')(
-    'has memory kept as measured, in the very process that was started',
+    'the launcher sets the measured memory flags in the same process',
     async () => {
       const running = await start(newHome())
       expect(startedWith(running)).toEqual(
@@ -415,7 +415,7 @@ describe('the launcher', () => {
     },
   )
 
-  test.runIf(process.platform === 'linux')('has it kept as somebody says, where they do', async () => {
+  test.runIf(process.platform === 'linux')('the launcher leaves memory flags of the user alone', async () => {
     const running = await start(newHome(), { NODE_OPTIONS: '--max-semi-space-size=32' })
     expect(startedWith(running).join(' ')).not.toContain('semi-space')
   })
@@ -445,7 +445,7 @@ describe('the launcher', () => {
     return launcher
   }
 
-  test('under an old Node without a newer one says so in one line and ends with 78', () => {
+  test('the launcher under an old Node without a newer one says so in one line and ends with 78', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [...asNode('20.20.2'), install({ withNode: false }), 'serve'],
@@ -455,7 +455,7 @@ describe('the launcher', () => {
     expect(stderr).toBe('Jeton needs Node 24 or newer; this is 20.20.2. With npm: npx -p node@24 npm start\n')
   })
 
-  test('under an old Node hands over to the one that npm has brought along: arguments, exit code and signals', async () => {
+  test('the launcher under an old Node passes arguments, exit code and signals to the Node from npm', async () => {
     const launcher = install({ withNode: true })
     const told = spawnSync(process.execPath, [...asNode('20.20.2'), launcher, 'key', 'list', '--json'], {
       encoding: 'utf8',
@@ -470,7 +470,7 @@ describe('the launcher', () => {
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(7)
   })
 
-  test('under a new Node runs the program in the same process', () => {
+  test('the launcher under a new Node runs the program in the same process', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [install({ withNode: false }), 'a b', ''],
@@ -479,7 +479,7 @@ describe('the launcher', () => {
     expect([status, stdout, stderr]).toEqual([42, '["a b",""]\n', ''])
   })
 
-  test('runs from a folder with spaces and signs that addresses escape', () => {
+  test('the launcher runs from a folder with spaces and characters that URLs escape', () => {
     const launcher = install({ withNode: false })
     const odd = join(newHome(), 'a b%20c #d')
     mkdirSync(odd)

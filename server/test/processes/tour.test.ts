@@ -199,7 +199,7 @@ describe('a broken guarantee', () => {
     return { url, release: resolve }
   }
 
-  test('Ctrl-C ends it early, and the project is deleted', async () => {
+  test('Ctrl-C ends the tour early, and its project is deleted', async () => {
     const { url } = await delayed()
     const command = startJeton(['tour'], { env: { ...envOf(url), NO_COLOR: '1' }, isTTY: true })
     await command.printed(/block the key/)
@@ -210,7 +210,7 @@ describe('a broken guarantee', () => {
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('Ctrl-C that arrives twice, as through npm, ends the process, and the project is deleted', async () => {
+  test('Ctrl-C that arrives twice, as through npm, ends the tour, and its project is deleted', async () => {
     const { url } = await delayed()
     const run = runBinary({ home: home.folder, args: ['tour', '--verbose'], env: envOf(url) })
     await run.printed(/block the key/)
@@ -220,7 +220,7 @@ describe('a broken guarantee', () => {
     expect(await projectsOf(service)).toBe(0)
   })
 
-  test('a closed pipe ends it, and the project is deleted', async () => {
+  test('a closed pipe ends the tour, and its project is deleted', async () => {
     const { url, release } = await delayed()
     const run = runBinary({ home: home.folder, args: ['tour', '--verbose'], env: envOf(url) })
     await run.printed(/block the key/)
@@ -270,7 +270,7 @@ describe('with a first start', () => {
     expect(await projects()).toBe(1)
   })
 
-  test('--verbose prints what each step proves and every request as curl, and no secret', async () => {
+  test('tour --verbose prints the proof of each step and every request as curl, and no secret', async () => {
     const run = typed('tour', '--verbose')
     expect(await run.ended).toBe(0)
     const printed = run.stdout()
@@ -283,7 +283,7 @@ describe('with a first start', () => {
   })
 })
 
-test('without a server it ends like every command', async () => {
+test('the tour without a server fails like every command', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   expect((await tourOf(url)).code).toBe(69)
 })

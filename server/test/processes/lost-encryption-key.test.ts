@@ -70,13 +70,13 @@ eachEngine((engine) => {
   const belongs = ({ env }: TestStore) =>
     env.JETON_DATA_DIR ? encryptionKeyFile(env.JETON_DATA_DIR) : 'JETON_ENCRYPTION_KEY'
 
-  describe('a store that holds encrypted secrets, without the key', () => {
+  describe('a store with encrypted secrets and without its key', () => {
     test.each([
       ['serve', {}],
       ['serve with two workers', { JETON_WORKERS: '2' }],
       ['worker', {}],
     ])(
-      'is refused by %s with exit code 78 and where the key belongs; no key is made',
+      '%s refuses a store without its key with exit code 78, names the place of the key, and creates none',
       async (command, more) => {
         const store = await engine.freshStore()
         await createWebhook(store, RIGHT)
@@ -88,7 +88,7 @@ eachEngine((engine) => {
       },
     )
 
-    test('is reported by doctor and by rotate-encryption-key --plan, and neither writes', async () => {
+    test('doctor and rotate-encryption-key --plan report a missing key, and neither writes', async () => {
       const store = await engine.freshStore()
       await createWebhook(store, RIGHT)
       const folder = store.env.JETON_DATA_DIR
@@ -103,7 +103,7 @@ eachEngine((engine) => {
       expect(folder && contentsOf(folder)).toEqual(before)
     })
 
-    test('starts once the key is back', async () => {
+    test('a service starts again once its key is back', async () => {
       const store = await engine.freshStore()
       await createWebhook(store, RIGHT)
       const env = store.env.JETON_DATA_DIR ? {} : setting(RIGHT)
@@ -115,8 +115,8 @@ eachEngine((engine) => {
     })
   })
 
-  describe('a key that does not decrypt what is stored', () => {
-    test('lets the service start, which logs the id of the missing key as an error; doctor fails', async () => {
+  describe('a key that does not decrypt the stored secrets', () => {
+    test('a service with the wrong key starts and logs the id of the missing key as an error, and doctor fails', async () => {
       const store = await engine.freshStore()
       await createWebhook(store, RIGHT)
       const env = { ...store.env, ...setting(OTHER), JETON_HOST: '0.0.0.0' }
@@ -132,7 +132,7 @@ eachEngine((engine) => {
       expect((await encryptionFinding({ ...store.env, ...both })).result).toBe('ok')
     })
 
-    test('is the right one again after every secret was rotated without an overlap', async () => {
+    test('a new key is accepted after every secret was rotated without an overlap', async () => {
       const store = await engine.freshStore()
       const path = await createWebhook(store, RIGHT)
       const service = await serve(store, OTHER)
@@ -157,7 +157,7 @@ describe('plans and doctor write nothing', () => {
       await jeton(argv, { env: { JETON_PORT: '0', XDG_CONFIG_HOME: newHome(), ...env } })
   }
 
-  test('where there is no store', async () => {
+  test('plans and doctor create no store', async () => {
     const home = newHome()
     await runAll({ JETON_DATA_DIR: join(home, 'data') })
     expect(readdirSync(home)).toEqual([])
@@ -187,7 +187,7 @@ describe('plans and doctor write nothing', () => {
 })
 
 describe('the files of an embedded store', () => {
-  test('a key file that others can read is closed at the start, with a warning; doctor reports it before', async () => {
+  test('a start restricts a key file that others can read, with a warning, and doctor reports it before', async () => {
     const home = newHome()
     const folder = join(home, 'data')
     mkdirSync(folder, { mode: 0o700 })
@@ -207,7 +207,7 @@ describe('the files of an embedded store', () => {
   })
 
   test.each(['encryption.key', 'jeton.db-wal'])(
-    'a database file that was emptied while %s is beside it is refused, and stays as it is',
+    'an emptied database file beside %s is refused and not changed',
     async (remains) => {
       const home = newHome()
       const first = await serveBinary({ home })
@@ -229,7 +229,7 @@ describe('the files of an embedded store', () => {
     },
   )
 
-  test('an empty database file with nothing beside it becomes a new store, with a warning', async () => {
+  test('an empty database file alone becomes a new store, with a warning', async () => {
     const home = newHome()
     mkdirSync(join(home, 'data'), { mode: 0o700 })
     writeFileSync(join(home, 'data', 'jeton.db'), '')

@@ -191,7 +191,7 @@ describe('the OpenAPI document', () => {
     return found
   }
 
-  test('describes JSON bodies exactly: the service refuses those that do not fit it, and no others', async () => {
+  test('the OpenAPI document describes JSON bodies exactly: the service refuses bodies that violate it, and no others', async () => {
     const found: string[] = []
     const seen = new Set<string>()
     for (const route of routes) {
@@ -211,7 +211,7 @@ describe('the OpenAPI document', () => {
     expect(found).toEqual([])
   }, 240_000)
 
-  test('says that a body is required exactly where the service requires one', async () => {
+  test('the OpenAPI document requires a body exactly where the service does', async () => {
     const found: string[] = []
     for (const route of routes) {
       if (!route.requestBody) continue
@@ -222,7 +222,7 @@ describe('the OpenAPI document', () => {
     expect(found).toEqual([])
   })
 
-  test('describes queries exactly: the service refuses those that do not fit it, and no others', async () => {
+  test('the OpenAPI document describes queries exactly: the service refuses queries that violate it, and no others', async () => {
     const found: string[] = []
     const seen = new Set<string>()
     for (const route of routes)
@@ -238,7 +238,7 @@ describe('the OpenAPI document', () => {
     expect(found).toEqual([])
   }, 240_000)
 
-  test('describes OAuth forms exactly: the service refuses those that do not fit it, and no others', async () => {
+  test('the OpenAPI document describes OAuth forms exactly: the service refuses forms that violate it, and no others', async () => {
     const found: string[] = []
     const type = 'application/x-www-form-urlencoded'
     for (const route of routes) {

@@ -1,10 +1,10 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import type { Pair } from './service.ts'
 
-/** Enough to race, few enough for the number of files that a process may open by default. */
+/** Enough for races, and below the default limit of open files per process. */
 const SOCKETS_PER_SERVICE = 200
 
-export interface CrowdAnswer {
+export interface ConcurrentResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: { access_token: string; expires_at: number; key: string; active: boolean }
@@ -15,7 +15,7 @@ function post(
   url: string,
   headers: Record<string, string>,
   body: string,
-): Promise<CrowdAnswer> {
+): Promise<ConcurrentResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
       let text = ''
@@ -37,8 +37,8 @@ interface FormRequest {
   readonly fields: Record<string, string>
 }
 
-/** Many form posts at once, over sockets that are kept. */
-export async function postAll(requests: readonly FormRequest[]): Promise<CrowdAnswer[]> {
+/** Sends many form posts at once, over kept connections. */
+export async function postAll(requests: readonly FormRequest[]): Promise<ConcurrentResponse[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
   const sent = requests.map(({ url, pair, fields }) => {
     const headers = {
@@ -51,12 +51,12 @@ export async function postAll(requests: readonly FormRequest[]): Promise<CrowdAn
   return Promise.all(sent).finally(() => agent.destroy())
 }
 
-/** Many token requests at once, in turn at each of the services and with each of the pairs. */
-export function crowd(
+/** Sends many token requests at once, distributed over the services and the key pairs. */
+export function issueConcurrently(
   services: readonly { readonly url: string }[],
   count: number,
   pair: Pair | readonly Pair[],
-): Promise<CrowdAnswer[]> {
+): Promise<ConcurrentResponse[]> {
   const pairs = [pair].flat() as Pair[]
   const fields = { grant_type: 'client_credentials', scope: 'vouchers' }
   return postAll(
@@ -68,13 +68,13 @@ export function crowd(
   )
 }
 
-/** How many answers of each status there were: `{ 200: 1000, 429: 2000 }`. */
-export function statuses(answers: readonly CrowdAnswer[]): Record<number, number> {
+/** Number of responses by status: `{ 200: 1000, 429: 2000 }`. */
+export function statuses(answers: readonly ConcurrentResponse[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-/** The tokens among the answers. */
-export const tokensOf = (answers: readonly CrowdAnswer[]): string[] =>
+/** The issued tokens. */
+export const tokensOf = (answers: readonly ConcurrentResponse[]): string[] =>
   answers.filter(({ status }) => status === 200).map(({ body }) => body.access_token)

@@ -26,7 +26,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the package holds compiled code, its documents and nothing else', () => {
+test('the package contains compiled code, its documents and nothing else', () => {
   expect(readdirSync(installed).sort()).toEqual([
     'LICENSE',
     'README.md',
@@ -40,7 +40,7 @@ test('the package holds compiled code, its documents and nothing else', () => {
   expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([])
 })
 
-test('packing leaves the checkout as it was', () => {
+test('packing does not change the checkout', () => {
   for (const made of ['dist', 'docs', 'README.md', 'LICENSE'])
     expect(existsSync(join(ROOT, 'server', made))).toBe(false)
 })

@@ -3,25 +3,29 @@ import { sql } from 'kysely'
 import type { Database } from '../src/platform/database/index.ts'
 import type { Pair } from './service.ts'
 
-/** Enough to race, few enough for the number of files that a process may open by default. */
+/** Enough for races, and below the default limit of open files per process. */
 const SOCKETS_PER_SERVICE = 200
 
-export interface RushAnswer {
+export interface RedemptionResponse {
   readonly status: number
   readonly text: string
-  /** Undefined where the connection was cut. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+  /** Undefined if the connection was reset. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of any shape.
   readonly body: any
 }
 
-export interface Rush {
+export interface RedemptionRequest {
   readonly url: string
   readonly path: string
   readonly body: object
   readonly headers?: Record<string, string>
 }
 
-function post(agent: Agent, pair: Pair, { url, path, body, headers }: Rush): Promise<RushAnswer> {
+function post(
+  agent: Agent,
+  pair: Pair,
+  { url, path, body, headers }: RedemptionRequest,
+): Promise<RedemptionResponse> {
   const own = { 'x-app-id': pair.appId, 'x-app-token': pair.appToken, 'content-type': 'application/json' }
   return new Promise((resolve) => {
     const cut = () => resolve({ status: 0, text: '', body: undefined })
@@ -43,14 +47,17 @@ function post(agent: Agent, pair: Pair, { url, path, body, headers }: Rush): Pro
   })
 }
 
-/** Many requests at once. A cut connection is an answer, too: status 0. */
-export async function rush(pair: Pair, requests: readonly Rush[]): Promise<RushAnswer[]> {
+/** Sends many requests at once. A reset connection is a response with status 0. */
+export async function postConcurrently(
+  pair: Pair,
+  requests: readonly RedemptionRequest[],
+): Promise<RedemptionResponse[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVICE })
   return Promise.all(requests.map((one) => post(agent, pair, one))).finally(() => agent.destroy())
 }
 
-/** How many answers of each kind there were: `{ 200: 100, reward_out_of_stock: 400 }`. */
-export function outcomes(answers: readonly RushAnswer[]): Record<string, number> {
+/** Number of responses by error key or 200: `{ 200: 100, reward_out_of_stock: 400 }`. */
+export function outcomes(answers: readonly RedemptionResponse[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {
     const name = status === 200 ? '200' : (body?.key ?? 'cut')
@@ -59,19 +66,19 @@ export function outcomes(answers: readonly RushAnswer[]): Record<string, number>
   return counts
 }
 
-interface Books {
+interface Totals {
   readonly redemptions: number
   readonly events: number
   readonly takenByRedemptions: number
   readonly stockLeft: number | null
   readonly redeemed: number
-  /** Cards whose balance, counts or running sums are not what their entries say. Must be none. */
+  /** Cards whose balance, counts or running sums do not match their entries. There must be none. */
   readonly wrongCards: readonly object[]
 }
 
-/** What the tables say, added up; straight from the store, whatever the API tells. */
-export async function readBooks(db: Database, rewardId: string): Promise<Books> {
-  // In one statement, which sees one moment: PostgreSQL may still be committing what a killed process has sent.
+/** Sums up the tables, read from the store instead of the API. */
+export async function readTotals(db: Database, rewardId: string): Promise<Totals> {
+  // One statement, which sees one snapshot: PostgreSQL may still be committing a transaction of a killed process.
   const { rows } = await sql<{ stock: number | null; redeemed: number; r: number; e: number; p: number }>`
     select stock, redeemed,
       (select count(*) from redemptions where reward_id = ${rewardId}) as r,

@@ -71,7 +71,7 @@ test.each([
   },
 )
 
-test('without a terminal and without a home the credential of the operator is in a file for its owner only', async () => {
+test('a first start without a terminal and without a home writes the operator credential to a file that only its owner can read', async () => {
   const home = newHome()
   const folder = join(home, 'data')
   mkdirSync(folder, { mode: 0o700 })
@@ -95,7 +95,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 
 // script(1) of util-linux gives a program a terminal; other systems lack it or take other options.
 test.skipIf(!hasScript)(
-  'in a terminal the first start shows its secrets once, and writes no file of them',
+  'a first start in a terminal shows its secrets once and writes them to no file',
   async () => {
     const home = newHome()
     const child = spawn('script', ['-qefc', `exec ${process.execPath} ${BINARY} serve`, '/dev/null'], {

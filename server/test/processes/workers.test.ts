@@ -3,7 +3,7 @@ import type { WorkerLink } from '../../src/platform/workers/index.ts'
 import { makeHome, type Running, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
 import { eachEngine } from '../engines.ts'
 import { halfRequest, refuses } from '../half-request.ts'
-import { type Line, linesToAll } from '../line.ts'
+import { connectToEveryWorker, type KeepAliveClient } from '../keep-alive-client.ts'
 import { startReceiver } from '../receiver.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { clientOf, OPERATOR, type Pair, send, startService, type TestService } from '../service.ts'
@@ -60,11 +60,11 @@ const killedAtTheEnd = <R extends Running>(running: R): R => {
   return running
 }
 
-const everyWorker = (lines: ReadonlyMap<number, readonly Line[]>): Line[] =>
-  [...lines.values()].map((own) => own[0]!)
+const everyWorker = (connections: ReadonlyMap<number, readonly KeepAliveClient[]>): KeepAliveClient[] =>
+  [...connections.values()].map((own) => own[0]!)
 
-function hangUp(lines: ReadonlyMap<number, readonly Line[]>): void {
-  for (const line of [...lines.values()].flat()) line.close()
+function closeAll(connections: ReadonlyMap<number, readonly KeepAliveClient[]>): void {
+  for (const connection of [...connections.values()].flat()) connection.close()
 }
 
 eachEngine((engine) => {
@@ -73,32 +73,32 @@ eachEngine((engine) => {
       await serveBinary({ home: newHome(), env: { ...SETTINGS, ...(await engine.settings()), ...env } }),
     )
 
-  describe('two workers on one port', () => {
+  describe('two HTTP processes on one port', () => {
     const home = makeHome()
     let running: Running & { url: string }
-    let lines: Map<number, Line[]>
+    let connections: Map<number, KeepAliveClient[]>
     let client: ReturnType<typeof clientOf>
 
     beforeAll(async () => {
       const env = { ...SETTINGS, ...(await engine.settings()) }
       running = await serveBinary({ home: home.folder, env })
       client = clientOf(running.url)
-      lines = await linesToAll(running.url, { workers: WORKERS, each: 8 })
+      connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 8 })
     })
     afterAll(async () => {
-      hangUp(lines)
+      closeAll(connections)
       await running.stop('SIGKILL')
       home.remove()
     })
 
-    test('give exactly 1,000 tokens to 1,500 requests that race at both', async () => {
+    test('two HTTP processes issue exactly 1,000 tokens for 1,500 concurrent requests', async () => {
       const project = await client.project('Crowded')
       const key = await client.key(project.id)
-      const asking = [...lines.values()].flatMap((own) => own.slice(0, 8))
+      const asking = [...connections.values()].flatMap((own) => own.slice(0, 8))
       const statuses: number[] = []
       let left = 1_500
-      async function keepAsking(line: Line): Promise<void> {
-        while (left-- > 0) statuses.push((await line.ask(issueOf(key))).status)
+      async function keepAsking(connection: KeepAliveClient): Promise<void> {
+        while (left-- > 0) statuses.push((await connection.request(issueOf(key))).status)
       }
       await Promise.all(asking.map(keepAsking))
       const count = (status: number) => statuses.filter((one) => one === status).length
@@ -107,37 +107,37 @@ eachEngine((engine) => {
       expect(body.active_tokens).toBe(1_000)
     })
 
-    test('know a token that the other has issued, and learn of a block wherever it was made', async () => {
+    test('an HTTP process knows the tokens and blocks of the other', async () => {
       const project = await client.project('Blocked')
       const [key, asker] = [await client.key(project.id), await client.key(project.id)]
-      const [first, second] = everyWorker(lines) as [Line, Line]
+      const [first, second] = everyWorker(connections) as [KeepAliveClient, KeepAliveClient]
       for (const [blocking, other] of [
         [first, second],
         [second, first],
       ] as const) {
-        const issued = await blocking.ask(issueOf(key))
+        const issued = await blocking.request(issueOf(key))
         const token = JSON.parse(issued.text).access_token
-        const isActive = async (line: Line) =>
-          JSON.parse((await line.ask(introspectOf(asker, token))).text).active
+        const isActive = async (connection: KeepAliveClient) =>
+          JSON.parse((await connection.request(introspectOf(asker, token))).text).active
         expect([await isActive(blocking), await isActive(other)]).toEqual([true, true])
         const operator = { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
         const path = `/management/v1${key.path}`
-        await blocking.ask({ method: 'POST', path: `${path}/block`, headers: operator })
+        await blocking.request({ method: 'POST', path: `${path}/block`, headers: operator })
         expect(await isActive(blocking)).toBe(false)
         await expect.poll(() => isActive(other), { interval: 20 }).toBe(false)
-        await blocking.ask({ method: 'POST', path: `${path}/unblock`, headers: operator })
+        await blocking.request({ method: 'POST', path: `${path}/unblock`, headers: operator })
       }
     })
 
-    test('are counted together, whichever is asked', async () => {
-      const count = async (line: Line) => {
-        const { text } = await line.ask({ path: '/metrics' })
+    test('every HTTP process returns the metrics of all', async () => {
+      const count = async (connection: KeepAliveClient) => {
+        const { text } = await connection.request({ path: '/metrics' })
         return [value(text, 'jeton_workers'), text.match(/^# TYPE jeton_workers gauge$/gm)?.length]
       }
-      for (const line of everyWorker(lines)) expect(await count(line)).toEqual([WORKERS, 1])
+      for (const connection of everyWorker(connections)) expect(await count(connection)).toEqual([WORKERS, 1])
     })
 
-    test('send each event once, whichever of them wrote it', async () => {
+    test('two HTTP processes send each event once, whichever of them wrote it', async () => {
       const receiver = await startReceiver()
       cleanUps.push(() => receiver.close())
       const project = await client.project('Told once')
@@ -145,11 +145,16 @@ eachEngine((engine) => {
       const hook = { target_url: receiver.url, events: ['customer.reward_redemptions.completed'] }
       expect((await client.manage('POST', `/projects/${project.id}/webhooks`, hook)).status).toBe(201)
       const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
-      const asking = [...lines.values()].flatMap((own) => own.slice(0, 8))
-      const reported = asking.flatMap((line, n) =>
+      const asking = [...connections.values()].flatMap((own) => own.slice(0, 8))
+      const reported = asking.flatMap((connection, n) =>
         Array.from({ length: 25 }, async (_, i) => {
           const body = JSON.stringify({ source_id: `${n}.${i}`, data: redemptionData() })
-          const answer = await line.ask({ method: 'POST', path: '/v1/redemptions/rewards', headers, body })
+          const answer = await connection.request({
+            method: 'POST',
+            path: '/v1/redemptions/rewards',
+            headers,
+            body,
+          })
           return JSON.parse(answer.text).event_id as string
         }),
       )
@@ -162,27 +167,28 @@ eachEngine((engine) => {
       expect(sent.sort()).toEqual(events.sort())
     })
 
-    test('one that is killed is replaced, and nothing that the other answers fails', async () => {
+    test('a killed HTTP process is replaced, and no request to the other fails', async () => {
       const key = await client.key((await client.project('Killed')).id)
       const token = (await client.issue(key)).body.access_token
-      const [killed, spared] = [...lines.keys()] as [number, number]
+      const [killed, spared] = [...connections.keys()] as [number, number]
       const before = value((await send(`${running.url}/metrics`)).text, 'jeton_token_cache_hits_total')
       const faults: unknown[] = []
       let going = true
-      const asking = lines.get(spared)!.map(async (line) => {
+      const asking = connections.get(spared)!.map(async (connection) => {
         while (going) {
-          const { status, text } = await line.ask(introspectOf(key, token)).catch((error) => error)
+          const { status, text } = await connection.request(introspectOf(key, token)).catch((error) => error)
           if (status !== 200 || JSON.parse(text).active !== true) faults.push([status, text])
         }
       })
       process.kill(killed, 'SIGKILL')
       await expect.poll(() => isAlive(killed)).toBe(false)
-      for (const line of lines.get(killed)!) line.close()
+      for (const connection of connections.get(killed)!) connection.close()
       const replaced = () => workersOf(running).length === WORKERS && !workersOf(running).includes(killed)
       await expect.poll(replaced).toBe(true)
       // The new one serves as well.
       const successor = workersOf(running).find((pid) => pid !== spared)!
-      const fresh = async () => (await linesToAll(running.url, { workers: 2, each: 1 })).has(successor)
+      const fresh = async () =>
+        (await connectToEveryWorker(running.url, { workers: 2, each: 1 })).has(successor)
       await expect.poll(() => fresh().catch(() => false)).toBe(true)
       going = false
       await Promise.all(asking)
@@ -199,38 +205,39 @@ eachEngine((engine) => {
     })
   })
 
-  test('a start migrates once, makes the first operator once, says so once, and listens on the same ports in every worker', async () => {
-    const running = await start({ JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
+  test('a start with several HTTP processes migrates once, creates one operator, reports once, and listens on the same ports in each', async () => {
+    const { env } = await engine.emptyStore()
+    const running = await start({ ...env, JETON_MANAGEMENT_PORT: '0', JETON_HOST: '127.0.0.2' })
     await running.printed(engine.name === 'SQLite' ? /Ctrl-C/ : /JETON_PUBLIC_URL/)
     expect(running.stdout().match(/ready/g)).toHaveLength(1)
     if (engine.name === 'PostgreSQL') {
       const ready = JSON.parse(running.stdout().split('\n')[0]!)
       expect([ready.msg, ready.applied_now, ready.processes]).toEqual(['ready', ready.migrations, WORKERS])
     } else expect(running.stdout()).toContain(`workers     ${WORKERS} HTTP processes on one port`)
-    const lines = await linesToAll(running.url, { workers: WORKERS, each: 1 })
-    cleanUps.push(() => hangUp(lines))
-    for (const line of everyWorker(lines)) {
-      expect((await line.ask({ path: '/health/ready' })).status).toBe(200)
-      expect((await line.ask({ path: '/management/v1/projects' })).status).toBe(404)
+    const connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 })
+    cleanUps.push(() => closeAll(connections))
+    for (const connection of everyWorker(connections)) {
+      expect((await connection.request({ path: '/health/ready' })).status).toBe(200)
+      expect((await connection.request({ path: '/management/v1/projects' })).status).toBe(404)
     }
     const managementUrl = /(?:reference {3}|"management_url":")(http:[\d./:]+:\d+)/.exec(
       running.stdout(),
     )![1]!
-    const managing = await linesToAll(managementUrl, { workers: WORKERS, each: 1 })
-    cleanUps.push(() => hangUp(managing))
-    expect([...managing.keys()].sort()).toEqual([...lines.keys()].sort())
+    const managing = await connectToEveryWorker(managementUrl, { workers: WORKERS, each: 1 })
+    cleanUps.push(() => closeAll(managing))
+    expect([...managing.keys()].sort()).toEqual([...connections.keys()].sort())
     const { body } = await clientOf(managementUrl).manage('GET', '/audit-log?action=operator.created')
     expect(body.total).toBe(1)
   })
 
-  test('SIGTERM waits for a request that has begun to arrive, whichever worker has it; a second one does not', async () => {
+  test('SIGTERM waits for a request that has begun to arrive in any HTTP process, and a second SIGTERM does not', async () => {
     const running = await start()
-    const lines = await linesToAll(running.url, { workers: WORKERS, each: 1 })
+    const connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 })
     const workers = workersOf(running)
-    hangUp(lines)
+    closeAll(connections)
     const open = await Promise.all(Array.from({ length: 8 }, () => halfRequest(running.url)))
     // Whoever answers a later connection at each worker has taken the earlier ones in.
-    hangUp(await linesToAll(running.url, { workers: WORKERS, each: 1 }))
+    closeAll(await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 }))
     running.child.kill('SIGTERM')
     await expect.poll(() => refuses(running.url)).toBe(true)
     expect(workers.map(isAlive)).toEqual([true, true])
@@ -242,7 +249,7 @@ eachEngine((engine) => {
     for (const { socket } of open) socket.destroy()
   })
 
-  test('workers whose primary was killed end by themselves, and the port is free', async () => {
+  test('HTTP processes end when their primary is killed, and free the port', async () => {
     const running = await start()
     const workers = workersOf(running)
     expect(workers.map(isAlive)).toEqual([true, true])
@@ -270,7 +277,7 @@ function linkedPair(): [WorkerLink, WorkerLink] {
   return [link(0), link(1)]
 }
 
-test('workers on SQLite tell each other of a change at once: no second has to pass', async () => {
+test('HTTP processes on SQLite notify each other of a change without delay', async () => {
   const { folder, remove } = makeHome()
   const env = { JETON_DATA_DIR: folder }
   const services = []
@@ -289,15 +296,15 @@ test('workers on SQLite tell each other of a change at once: no second has to pa
   remove()
 })
 
-test('the secret of a first start is made once, and is the one that every worker knows', async () => {
+test('the secret of a first start is created once, and every HTTP process accepts it', async () => {
   const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: '2' } }))
   await running.printed(/Ctrl-C/)
   expect(running.stdout().match(/its secret/g)).toHaveLength(1)
   const pair = sampleKeyIn(running.stdout())
-  const lines = await linesToAll(running.url, { workers: 2, each: 1 })
-  for (const line of everyWorker(lines)) {
-    expect((await line.ask(issueOf(pair))).status).toBe(200)
-    line.close()
+  const connections = await connectToEveryWorker(running.url, { workers: 2, each: 1 })
+  for (const connection of everyWorker(connections)) {
+    expect((await connection.request(issueOf(pair))).status).toBe(200)
+    connection.close()
   }
   expect(await running.stop()).toBe(0)
   expect(running.stderr()).toBe('')

@@ -55,7 +55,7 @@ eachEngine((engine) => {
   }
 
   test.each(['1', '2'])(
-    'SIGTERM under load, workers: %s: every request that was sent is answered well, what was acknowledged is kept, and it ends with 0',
+    'after SIGTERM under load with %s HTTP processes every sent request gets a valid response, no acknowledged write is lost, and the exit code is 0',
     async (workers) => {
       const env = { ...(await engine.settings()), JETON_WORKERS: workers }
       const running = await serve(env)
@@ -117,7 +117,7 @@ eachEngine((engine) => {
     60_000,
   )
 
-  describe('while it stops', () => {
+  describe('during a shutdown', () => {
     const opened: Socket[] = []
     afterEach(() => {
       for (const socket of opened.splice(0)) socket.destroy()
@@ -143,7 +143,7 @@ eachEngine((engine) => {
       return { clock, service, open, refused }
     }
 
-    test('a request that has begun to arrive is waited for and answered', async () => {
+    test('a shutdown waits for a request that has begun to arrive, and responds to it', async () => {
       const { clock, service, open, refused } = await start()
       const key = await service.key((await service.project('Slow')).id)
       const body = 'grant_type=client_credentials&scope=vouchers'

@@ -2,21 +2,21 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { socketOwner } from './socket-owner.ts'
 
-export interface LineAnswer {
+export interface ClientResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-interface LineRequest {
+interface ClientRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** One connection that is kept, so that one and the same worker answers everything that is asked on it. */
-export class Line {
+/** Sends every request on one connection, so that the same worker answers all of them. */
+export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #url: string
   #socket: Socket | undefined
@@ -25,8 +25,8 @@ export class Line {
     this.#url = url
   }
 
-  /** Rejects where the connection is cut before the whole answer is there. */
-  ask({ method = 'GET', path, headers = {}, body = '' }: LineRequest): Promise<LineAnswer> {
+  /** Rejects if the connection closes before the response is complete. */
+  request({ method = 'GET', path, headers = {}, body = '' }: ClientRequest): Promise<ClientResponse> {
     return new Promise((resolve, reject) => {
       const length = Buffer.byteLength(body)
       const options = { method, agent: this.#agent, headers: { ...headers, 'content-length': length } }
@@ -42,9 +42,9 @@ export class Line {
     })
   }
 
-  /** The process at the other end. */
+  /** Process id of the worker at the other end. */
   async worker(): Promise<number> {
-    await this.ask({ path: '/health/live' })
+    await this.request({ path: '/health/live' })
     return socketOwner(Number(new URL(this.#url).port), this.#socket!.localPort!)
   }
 
@@ -53,19 +53,21 @@ export class Line {
   }
 }
 
-/** Opens lines until every worker has at least so many; by worker. */
-export async function linesToAll(
+/** Opens connections until every worker has at least `each` of them. Returns them by process id. */
+export async function connectToEveryWorker(
   url: string,
   { workers, each }: { workers: number; each: number },
-): Promise<Map<number, Line[]>> {
-  const lines = new Map<number, Line[]>()
-  const isEnough = () => lines.size === workers && [...lines.values()].every((own) => own.length >= each)
+): Promise<Map<number, KeepAliveClient[]>> {
+  const clients = new Map<number, KeepAliveClient[]>()
+  const isEnough = () => clients.size === workers && [...clients.values()].every((own) => own.length >= each)
   for (let opened = 0; opened < 500 && !isEnough(); opened++) {
-    const line = new Line(url)
-    const worker = await line.worker()
-    lines.set(worker, [...(lines.get(worker) ?? []), line])
+    const client = new KeepAliveClient(url)
+    const worker = await client.worker()
+    clients.set(worker, [...(clients.get(worker) ?? []), client])
   }
   if (!isEnough())
-    throw new Error(`Not every worker gets connections: ${[...lines].map(([pid, own]) => [pid, own.length])}`)
-  return lines
+    throw new Error(
+      `Not every worker gets connections: ${[...clients].map(([pid, own]) => [pid, own.length])}`,
+    )
+  return clients
 }

@@ -40,7 +40,7 @@ test('the command line works after the first start without configuration', async
   expect(out).toMatch(/^key_\w+\tQuickstart\tactive\tapi\t0\t\n$/)
 })
 
-test('the commands that the service printed work', async () => {
+test('the commands that the first start prints work', async () => {
   const { appId, appToken } = sampleKeyIn(printed)
   const issued = await typed(
     'token',

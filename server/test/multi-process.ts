@@ -7,29 +7,29 @@ import { connectSql } from './sql.ts'
 
 const ENTRY = fileURLToPath(new URL('./service-process.ts', import.meta.url))
 
-/** Several processes on one store, with one time that the test moves: PostgreSQL's own clock included. */
-export interface World {
-  readonly processes: readonly WorldProcess[]
-  /** The store that they share. */
+/** Several service processes that share one store and one time, which the test moves, including PostgreSQL's clock. */
+export interface MultiProcess {
+  readonly processes: readonly ServiceProcess[]
+  /** The shared store. */
   readonly store: TestStore
   now(): number
   /** Moves the time of every process and of the store. */
   advance(ms: number): Promise<void>
-  /** Sets PostgreSQL's clock alone, as when its machine's jumps. With SQLite every process tells the store's time itself. */
+  /** Sets only PostgreSQL's clock, as if the clock of its machine jumped. With SQLite each process is the clock of its store. */
   setStoreTime(now: number): Promise<void>
-  /** One more process, whose machine's clock may be ahead (or behind). */
-  start(options?: { clockAheadMs?: number }): Promise<WorldProcess>
+  /** Starts another process, whose clock may be ahead or behind. */
+  start(options?: { clockAheadMs?: number }): Promise<ServiceProcess>
   close(): Promise<void>
 }
 
-export interface WorldProcess extends Client {
+export interface ServiceProcess extends Client {
   readonly child: ChildProcess
-  tell(message: ToProcess): Promise<void>
-  /** Reads what changed lately, as it would within a second. */
-  look(): Promise<void>
+  send(message: ToProcess): Promise<void>
+  /** Reads recent changes, which a process otherwise does every second. */
+  pollChanges(): Promise<void>
 }
 
-async function startProcess(env: Readonly<Record<string, string>>, now: number): Promise<WorldProcess> {
+async function startProcess(env: Readonly<Record<string, string>>, now: number): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
     env: { ...process.env, ...env, TEST_NOW: String(now) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -37,7 +37,7 @@ async function startProcess(env: Readonly<Record<string, string>>, now: number):
   const ready = await heard(child)
   if (ready.kind !== 'ready') throw new Error('the process did not start')
   let turn: Promise<unknown> = Promise.resolve()
-  const tell = (message: ToProcess): Promise<void> => {
+  const send = (message: ToProcess): Promise<void> => {
     const told = turn.then(async () => {
       const answer = heard(child)
       child.send(message)
@@ -47,7 +47,7 @@ async function startProcess(env: Readonly<Record<string, string>>, now: number):
     turn = told.catch(() => undefined)
     return told
   }
-  return { ...clientOf(ready.url), child, tell, look: () => tell({ kind: 'look' }) }
+  return { ...clientOf(ready.url), child, send, pollChanges: () => send({ kind: 'poll-changes' }) }
 }
 
 function heard(child: ChildProcess): Promise<FromProcess> {
@@ -61,7 +61,7 @@ function heard(child: ChildProcess): Promise<FromProcess> {
   })
 }
 
-/** And gone: what it has open would be in the way of whoever removes the store. */
+/** Kills the process and waits for its end, since its open files would block the removal of the store. */
 function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   return new Promise((resolve) => {
@@ -70,7 +70,7 @@ function killed(child: ChildProcess): Promise<void> {
   })
 }
 
-/** PostgreSQL tells the time by a function of ours, which a test may replace. Always by the same connection: it is done often. */
+/** Replaces the function that PostgreSQL reads the time from. One connection is kept, since tests do this often. */
 function storeClock(url: string | undefined) {
   const sql = url === undefined ? undefined : connectSql(url)
   return {
@@ -83,24 +83,24 @@ function storeClock(url: string | undefined) {
   }
 }
 
-export async function createWorld(
+export async function startProcesses(
   engine: TestEngine,
   processes: number,
   env: Record<string, string> = {},
-): Promise<World> {
+): Promise<MultiProcess> {
   const store = await engine.freshStore()
   const storeTime = storeClock(store.env.JETON_DATABASE_URL)
   let now = Date.UTC(2026, 0, 15, 12)
-  const running: WorldProcess[] = []
+  const running: ServiceProcess[] = []
 
-  async function start({ clockAheadMs = 0 } = {}): Promise<WorldProcess> {
+  async function start({ clockAheadMs = 0 } = {}): Promise<ServiceProcess> {
     const process = await startProcess({ ...store.env, ...env }, now + clockAheadMs)
     running.push(process)
     return process
   }
 
   await storeTime.set(now)
-  // The first one alone: it makes the tables.
+  // The first process starts alone, since it creates the first rows.
   await start()
   await Promise.all(Array.from({ length: processes - 1 }, () => start()))
   return {
@@ -111,8 +111,8 @@ export async function createWorld(
     setStoreTime: storeTime.set,
     async advance(ms) {
       now += ms
-      // The store last: a process that read its new time half way would then run ahead of it, and never goes back.
-      await Promise.all(running.map((process) => process.tell({ kind: 'advance', ms })))
+      // The store last: a process that read the store's new time early would run ahead, and never goes back.
+      await Promise.all(running.map((process) => process.send({ kind: 'advance', ms })))
       await storeTime.set(now)
     },
     async close() {

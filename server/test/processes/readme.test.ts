@@ -50,7 +50,7 @@ function endGroup(pid: number): void {
   }
 }
 
-describe('beside a server as people start it', () => {
+describe('with a running server', () => {
   let home: ReturnType<typeof makeHome>
   let server: Awaited<ReturnType<typeof serveBinary>>
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('beside a server as people start it', () => {
 
   const hasPython = spawnSync('python3', ['--version']).error === undefined
   const receivers = [NODE_RECEIVER, ...(hasPython ? [PYTHON_RECEIVER] : [])]
-  test.each(receivers)('the three walkthroughs do what they say, typed as written: %s', async (receiver) => {
+  test.each(receivers)('the three walkthroughs of the README work as written: %s', async (receiver) => {
     const { appId: APP_ID, appToken: APP_TOKEN } = sampleKeyIn(server.stdout())
     const set = { JETON_URL: server.url, APP_ID, APP_TOKEN, PORT: String(await freePort()) }
     expect([...settingBlock.matchAll(/(\w+)=/g)].map(([, name]) => name)).toEqual(Object.keys(set))
@@ -115,7 +115,7 @@ const normalized = (text: string): string[] =>
     .map((line) => line.trim().replace(/ +/g, ' '))
     .filter(Boolean)
 
-test('doctor --production checks the list before going live, or says that it cannot', async () => {
+test('doctor --production checks the list of the README, or says that it cannot', async () => {
   const home = makeHome()
   await runBinary({ home: home.folder, args: ['migrate'] }).ended
   // Said, and not left to a default: what this shell does not have is unknown.
@@ -135,7 +135,7 @@ test('doctor --production checks the list before going live, or says that it can
   home.remove()
 })
 
-test('every link leads to a file', () => {
+test('every link of the README leads to a file', () => {
   const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!)
   expect(links.length).toBeGreaterThan(10)
   expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])

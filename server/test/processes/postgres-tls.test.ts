@@ -50,20 +50,20 @@ const migrate = (query: string, env: Record<string, string> = {}) =>
     ...env,
   })
 
-test('a role that only owns its database can do everything, over a connection that is encrypted', async () => {
+test('a role that only owns its database is sufficient, over an encrypted connection', async () => {
   expect(await migrate('?sslmode=require')).toMatchObject({
     code: 0,
     out: expect.stringContaining('applied'),
   })
 })
 
-test('sslmode=verify-full accepts a certificate of an authority that NODE_EXTRA_CA_CERTS names', async () => {
+test('sslmode=verify-full accepts a certificate whose authority is in NODE_EXTRA_CA_CERTS', async () => {
   expect(await migrate('?sslmode=verify-full', { NODE_EXTRA_CA_CERTS: authorityFile })).toMatchObject({
     code: 0,
   })
 })
 
-test('and refuses one that nobody vouches for, in a line that says what to set', async () => {
+test('sslmode=verify-full refuses a certificate of an unknown authority, and names the setting to change', async () => {
   const { code, err } = await migrate('?sslmode=verify-full')
   expect({ code, lines: err.trim().split('\n').length }).toEqual({ code: 75, lines: 1 })
   expect(err).toContain('TLS failed, unable to verify the first certificate.')
@@ -71,7 +71,7 @@ test('and refuses one that nobody vouches for, in a line that says what to set',
   expect(err).not.toContain('letters-and-digits')
 })
 
-describe('which certificate is good for which host', () => {
+describe('certificates and hosts', () => {
   /** Asks it for its certificate over a connection of its own, so that only what is installed counts. */
   async function connect(host: string, mode: string, rootCertificate = authorityFile): Promise<string> {
     const url = `postgres://jeton_app:letters-and-digits@${host}:${server.port}/jeton_app?sslmode=${mode}`
@@ -94,7 +94,7 @@ describe('which certificate is good for which host', () => {
     await server.restart()
   }
 
-  test('a name is not good for an address', async () => {
+  test('a certificate for a name is refused for an IP address', async () => {
     await use({ names: ['localhost'] })
     expect(await connect('localhost', 'verify-full')).toBe('encrypted')
     const refused = 'the certificate is for DNS:localhost, not for 127.0.0.1'
@@ -103,7 +103,7 @@ describe('which certificate is good for which host', () => {
     expect(await connect('127.0.0.1', 'require')).toBe('encrypted')
   })
 
-  test('an address is good for itself, and not for a name', async () => {
+  test('a certificate for an IP address is accepted for it, and refused for a name', async () => {
     await use({ names: ['127.0.0.1'] })
     expect(await connect('127.0.0.1', 'verify-full')).toBe('encrypted')
     expect(await connect('localhost', 'verify-full')).toBe(
@@ -111,7 +111,7 @@ describe('which certificate is good for which host', () => {
     )
   })
 
-  test('another host is refused by verify-full alone, another authority also by verify-ca and require', async () => {
+  test('only verify-full refuses another host, while verify-ca and require also refuse another authority', async () => {
     await use({ names: ['other.example'] })
     expect(await connect('localhost', 'verify-full')).toContain('not for localhost')
     expect(await connect('localhost', 'verify-ca')).toBe('encrypted')
@@ -122,7 +122,7 @@ describe('which certificate is good for which host', () => {
     expect(await connect('localhost', 'disable', other)).toBe('plain')
   })
 
-  test('prefer encrypts where the server can, and allow only where it must', async () => {
+  test('sslmode=prefer encrypts if the server can, and allow only if the server requires it', async () => {
     expect(await connect('localhost', 'prefer')).toBe('encrypted')
     expect(await connect('localhost', 'allow')).toBe('plain')
     const plain = new URL(inject('postgresUrl'))
@@ -137,7 +137,7 @@ describe('which certificate is good for which host', () => {
     }
   })
 
-  test('the common name counts where there is no alternative name', async () => {
+  test('the common name of a certificate counts if it has no alternative name', async () => {
     await use({ names: [], commonName: 'localhost' })
     expect(await connect('localhost', 'verify-full')).toBe('encrypted')
     expect(await connect('127.0.0.1', 'verify-full')).toContain('not for 127.0.0.1')

@@ -31,7 +31,7 @@ test('serve --port takes precedence over JETON_PORT', async () => {
   expect((await send(`${url}/health/live`)).status).toBe(200)
 })
 
-test('with several processes, serve --port 0 is one free port for all', async () => {
+test('serve --port 0 with several processes uses one free port for all', async () => {
   const operator = { JETON_MANAGEMENT_ID: OPERATOR.id, JETON_MANAGEMENT_TOKEN: OPERATOR.token }
   const running = await start(newHome(), ['--port', '0'], { ...operator, JETON_WORKERS: '2' })
   const metric = async () => (await send(`${running.url}/metrics`)).text.match(/^jeton_workers (\d+)$/m)?.[1]

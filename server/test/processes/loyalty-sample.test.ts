@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleKeyIn } from '../../binary.ts'
-import { jetonProcess, newFolder, spawnJeton } from '../../command-line.ts'
+import { sampleKeyIn } from '../binary.ts'
+import { jetonProcess, newFolder, spawnJeton } from '../command-line.ts'
 
 let folder: string
 let config: string
@@ -55,7 +55,7 @@ test('the steps that the first start prints redeem a mug when they are pasted', 
   })
 })
 
-test('jeton redeem takes a reward by its name, and the lists show what it left', async () => {
+test('jeton redeem takes the name of a reward, and the lists show the result', async () => {
   const { code, out } = await typed('redeem', 'SAMPLE-1', 'Mug')
   expect({ code, out }).toEqual({
     code: 0,
@@ -74,7 +74,7 @@ test('jeton redeem takes a reward by its name, and the lists show what it left',
   })
 })
 
-test('what is not there, or costs too much, is said in one line', async () => {
+test('jeton redeem reports an unknown reward or too few points in one line', async () => {
   expect(await typed('redeem', 'SAMPLE-1', 'Mgu')).toMatchObject({
     code: 3,
     err: 'SAMPLE-1 cannot redeem "Mgu". Did you mean Mug?\n',
@@ -91,7 +91,7 @@ test('what is not there, or costs too much, is said in one line', async () => {
   })
 })
 
-test('the key pair is kept where only its owner can read it, and --curl does not show it', async () => {
+test('the saved key pair is readable by its owner only, and --curl does not show it', async () => {
   const file = join(config, 'jeton', 'config.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const [profile] = Object.values(JSON.parse(readFileSync(file, 'utf8')).servers) as {

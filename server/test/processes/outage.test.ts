@@ -16,7 +16,7 @@ async function timed(asking: Promise<Answer>): Promise<Answer & { ms: number }> 
   return { ...answer, ms: performance.now() - began }
 }
 
-describe('while PostgreSQL is away', () => {
+describe('while PostgreSQL is down', () => {
   let postgres: PostgresServer
   let env: Record<string, string>
 
@@ -35,7 +35,7 @@ describe('while PostgreSQL is away', () => {
     expect(answer.ms).toBeLessThan(SECONDS_MS)
   }
 
-  test('what is known is vouched for 30 s and not longer, what is not known is 503, and nothing is called inactive', async () => {
+  test('without PostgreSQL, cached tokens stay active for at most 30 s, others get 503, and none is reported inactive', async () => {
     const clock = new TestClock(Date.now())
     const service = await startService(env, { clock })
     const project = await service.project('Club')
@@ -94,7 +94,7 @@ describe('while PostgreSQL is away', () => {
     await service.stop()
   })
 
-  test('after a crash in the middle of the work it resumes by itself, and nothing that was acknowledged is lost', async () => {
+  test('a service recovers by itself after a crash of PostgreSQL and loses no acknowledged write', async () => {
     const service = await startService(env, { clock: systemClock })
     const keys = await Promise.all(
       Array.from({ length: 6 }, async (_, i) => service.key((await service.project(`Busy ${i}`)).id)),

@@ -40,7 +40,7 @@ export async function idsIn(reader: Reader): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Opens when told, so that tests decide how two transactions interleave. */
+/** A promise that the test resolves, to control how two transactions interleave. */
 export function gate() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }

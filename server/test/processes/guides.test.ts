@@ -125,7 +125,7 @@ function prepareFolder(folder: string, guide: Document): void {
 }
 
 describe('the guides', () => {
-  test('show commands only in blocks that are run, or that say why not', () => {
+  test('the guides show commands only in blocks that this test runs, or that say why it cannot', () => {
     expect(guides.length).toBeGreaterThan(4)
     for (const guide of guides) {
       expect(strayCommands(guide), guide.path).toEqual([])
@@ -138,7 +138,7 @@ describe('the guides', () => {
   const tools = missing ? ' (bash, curl or openssl is not installed here)' : ''
 
   test.skipIf(missing).each(guides.filter(runs))(
-    `$path works as it is written${tools}`,
+    `the commands in $path work as written${tools}`,
     async (guide) => {
       const blocks = blocksOf(guide).filter(
         ({ how }) => how !== 'not here' && (how !== 'with a proxy' || proxy !== undefined),

@@ -1,24 +1,24 @@
 import { Agent, request } from 'node:http'
 import type { Pair } from '../service.ts'
 
-/** Longer than every deadline of the service together: whoever has no answer by then was left hanging. */
+/** Longer than all deadlines of the service together: a request without a response by then hangs. */
 export const HANGS_AFTER_MS = 60_000
 
-export interface Asked {
-  /** 0 where the connection was cut, -1 where nothing came. */
+export interface HttpResult {
+  /** 0 if the connection was reset, -1 if no response came. */
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came.
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of any shape.
   readonly body: any
   readonly text: string
 }
 
-export interface Question {
+export interface HttpRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Cuts the connection this long after sending, whatever has come by then. */
-  readonly cutAfterMs?: number | undefined
+  /** Closes the connection this long after sending, whether or not a response has come. */
+  readonly abortAfterMs?: number | undefined
 }
 
 export const asPair = ({ appId, appToken }: Pair) => ({ 'x-app-id': appId, 'x-app-token': appToken })
@@ -43,11 +43,14 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Asks over sockets that are kept, as busy clients do. A cut connection is an answer, too. */
-export class Asker {
+/** Sends requests over kept connections, as busy clients do. A reset connection is a result with status 0. */
+export class HttpClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-  ask(url: string, { method = 'GET', path, headers = {}, body, cutAfterMs }: Question): Promise<Asked> {
+  send(
+    url: string,
+    { method = 'GET', path, headers = {}, body, abortAfterMs }: HttpRequest,
+  ): Promise<HttpResult> {
     return new Promise((resolve) => {
       const end = (status: number, text = '') => {
         clearTimeout(late)
@@ -64,7 +67,7 @@ export class Asker {
         end(-1)
         sent.destroy()
       }, HANGS_AFTER_MS)
-      const cut = cutAfterMs === undefined ? undefined : setTimeout(() => sent.destroy(), cutAfterMs)
+      const cut = abortAfterMs === undefined ? undefined : setTimeout(() => sent.destroy(), abortAfterMs)
       sent.on('error', () => end(0))
       sent.end(body)
     })

@@ -140,7 +140,7 @@ for (const example of RECEIVERS) {
         .filter((id) => id !== last.id)
     }
 
-    test('takes what was signed, however many signatures there are', async () => {
+    test('the receiver accepts a signed event, with any number of signatures', async () => {
       const first = await send()
       const rotated = await send({ secrets: [OTHER, SECRET] })
       const unknown = await send({
@@ -154,7 +154,7 @@ for (const example of RECEIVERS) {
       expect(await processedNow()).toEqual([first.id, rotated.id, 'whs_beside'])
     })
 
-    test('takes each event once, however often it comes', async () => {
+    test('the receiver processes each event once, however often it arrives', async () => {
       const id = newId()
       const statuses: number[] = []
       for (const ageSeconds of [60, 0]) statuses.push((await send({ id, ageSeconds })).status)
@@ -189,7 +189,7 @@ for (const example of RECEIVERS) {
     })
   })
 
-  test.skipIf(missing)(`${title} takes the event of a redemption from a running service`, async () => {
+  test.skipIf(missing)(`${title} accepts the event of a redemption from a running service`, async () => {
     const folder = newFolder('receivers')
     const service = await startService(
       { JETON_DATA_DIR: join(folder, 'data'), JETON_WEBHOOK_ALLOW: '127.0.0.0/8' },
@@ -216,7 +216,7 @@ const requestSignature = (id: string): string => {
   return standardSignature([SECRET], { id, timestamp, body: Buffer.from(bodyOf(id)) })
 }
 
-test.each(RECEIVERS)('what the guide shows of $name is what is run here', ({ name, language }) => {
+test.each(RECEIVERS)('the guide shows the code of $name that this test runs', ({ name, language }) => {
   const guide = readFileSync(GUIDE, 'utf8')
   const shown = [...guide.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
     ([, code]) => code!,

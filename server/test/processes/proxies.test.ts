@@ -207,8 +207,8 @@ function behind(name: ProxyName): void {
     'x-jeton-scope': [scope],
   })
 
-  describe('a call that may pass', () => {
-    test('reaches the API with the identity of its caller and without its credential, by token and by pair', async () => {
+  describe('an allowed call', () => {
+    test('an allowed call reaches the API with the identity of its caller and without its credential, by token and by key pair', async () => {
       const byToken = await ask('/v1/vouchers/x?a=b', { headers: [bearer(token)] })
       expect([byToken.status, byToken.body]).toEqual([200, { hello: 'world' }])
       expect([arrived().url, identities(arrived())]).toEqual(['/v1/vouchers/x?a=b', expected('vouchers')])
@@ -226,7 +226,7 @@ function behind(name: ProxyName): void {
         expect(rawHeaders.join('\n')).not.toMatch(/jtn_|jta_|authorization|app-token|original-uri/i)
     })
 
-    test('brings its body whole, however it is sent, and Jeton is not troubled with it', async () => {
+    test('the body of an allowed call reaches the API complete, and never reaches Jeton', async () => {
       const body = 'voucher '.repeat(40_000)
       const headers = [bearer(token), ['Content-Type', 'text/plain']] as const
       expect((await ask('/v1/vouchers', { method: 'POST', headers, body })).status).toBe(200)
@@ -240,7 +240,7 @@ function behind(name: ProxyName): void {
       expect([arrived().method, arrived().body.toString()]).toEqual(['PUT', 'hello'])
     })
 
-    test('may be of HTTP/1.0, and of any method', async () => {
+    test('an allowed call may use HTTP/1.0 and any method', async () => {
       expect((await ask('/v1/vouchers', { headers: [bearer(token)], version: '1.0' })).status).toBe(200)
       for (const method of ['DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
         expect((await ask('/v1/vouchers', { method, headers: [bearer(token)] })).status).toBe(200)
@@ -248,7 +248,7 @@ function behind(name: ProxyName): void {
       for (const one of api.received) expect(identities(one)).toEqual(expected('vouchers'))
     })
 
-    test.each(PLAIN)('arrives as it was sent: %.60s', async (target) => {
+    test.each(PLAIN)('the path of an allowed call reaches the API unchanged: %.60s', async (target) => {
       const { status } = await ask(target, { headers: [bearer(token)] })
       expect([status, arrived().url]).toEqual([
         200,
@@ -257,7 +257,7 @@ function behind(name: ProxyName): void {
     })
   })
 
-  describe('a call is refused before it reaches the API', () => {
+  describe('a refused call never reaches the API', () => {
     async function refused(target: string, options: CallOptions): Promise<RawAnswer> {
       const answer = await ask(target, options)
       expect(api.received).toEqual([])
@@ -267,7 +267,7 @@ function behind(name: ProxyName): void {
       return answer
     }
 
-    test('without a token: 401, and how to do better', async () => {
+    test('a call without a token gets 401 and the authentication scheme', async () => {
       for (const version of ['1.0', '1.1'] as const) {
         const { status, headers, body } = await refused('/v1/vouchers', { version })
         expect([status, headers['www-authenticate'], body.key]).toEqual([401, 'Bearer', 'unauthorized'])
@@ -275,7 +275,7 @@ function behind(name: ProxyName): void {
       }
     })
 
-    test('with a token that is none, or a wrong pair: 401', async () => {
+    test('a call with a malformed token or a wrong key pair gets 401', async () => {
       const wrong = await refused('/v1/vouchers', { headers: [bearer('jtn_nonsense')] })
       expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
       const pair = await refused('/v1/vouchers', {
@@ -287,14 +287,14 @@ function behind(name: ProxyName): void {
       expect([pair.status, pair.body.key]).toEqual([401, 'unauthorized'])
     })
 
-    test('with a scope that does not cover it: 403, and which one would', async () => {
+    test('a call outside the scope of its token gets 403 and the required scope', async () => {
       const { status, headers, body } = await refused('/v1/campaigns', { headers: [bearer(token)] })
       expect([status, body.key]).toEqual([403, 'insufficient_scope'])
       expect(headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="campaigns"')
       expect(body.message).toContain('/v1/campaigns requires "campaigns" or "api"')
     })
 
-    test('with a token of a blocked key: 401, and it stays so', async () => {
+    test('a call with a token of a blocked key gets 401, also after the key is unblocked', async () => {
       const blocked = await service.key(project.id, { name: 'blocked' })
       const live = await tokenOf(blocked)
       expect((await ask('/v1/vouchers', { headers: [bearer(live)] })).status).toBe(200)
@@ -304,7 +304,7 @@ function behind(name: ProxyName): void {
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
     })
 
-    test('from an address that is not in the whitelist: 403, whatever the caller says of its address', async () => {
+    test('a call from an address outside the allowlist gets 403, whatever its headers claim', async () => {
       const narrow = await service.key(project.id, { name: 'narrow', ip_whitelist: [CALLER] })
       const headers = [bearer(await tokenOf(narrow, { 'x-forwarded-for': CALLER }))]
       expect((await ask('/v1/vouchers', { headers })).status).toBe(200)
@@ -323,7 +323,7 @@ function behind(name: ProxyName): void {
       }
     })
 
-    test('as if the caller had not named a path or a scope of its own', async () => {
+    test('headers with another path or scope do not change the decision', async () => {
       const named = (path: string): Header[] => [
         bearer(token),
         ['X-Original-URI', path],
@@ -344,7 +344,7 @@ function behind(name: ProxyName): void {
       )
     })
 
-    test.each(TRICKS)('by the trick %j', async (target) => {
+    test.each(TRICKS)('the path %j does not bypass the check', async (target) => {
       const { status } = await ask(target, { headers: [bearer(token)] })
       if (api.received.length > 0) {
         expect(target.toLowerCase()).toContain('health')
@@ -353,18 +353,18 @@ function behind(name: ProxyName): void {
     })
   })
 
-  describe('who calls', () => {
+  describe('the identity headers', () => {
     const CONNECTION: Header = [
       'Connection',
       'X-Jeton-Scope, X-Jeton-Key-Id, x-jeton-project-id, X-Jeton-Client-Id, X-Forwarded-For',
     ]
 
-    test('cannot be forged on a call that may pass', async () => {
+    test('the identity headers cannot be forged on an allowed call', async () => {
       expect((await ask('/v1/vouchers', { headers: [bearer(token), ...FORGED] })).status).toBe(200)
       expect(identities(arrived())).toEqual(expected('vouchers'))
     })
 
-    test('cannot be made to vanish on the way by naming it in Connection', async () => {
+    test('the identity headers are not removed by naming them in Connection', async () => {
       expect((await ask('/v1/vouchers', { headers: [CONNECTION, bearer(token), CONNECTION] })).status).toBe(
         200,
       )
@@ -372,7 +372,7 @@ function behind(name: ProxyName): void {
       expect(arrived().headers['x-forwarded-for']).toBe(CALLER)
     })
 
-    test('is never said where Jeton was not asked: on public paths and preflights', async () => {
+    test('no identity header of the caller passes on public paths and preflights', async () => {
       expect((await ask('/health?x', { headers: [...FORGED, CONNECTION] })).status).toBe(200)
       expect(
         (await ask('/v1/vouchers', { method: 'OPTIONS', headers: [...PREFLIGHT, ...FORGED] })).status,
@@ -380,7 +380,7 @@ function behind(name: ProxyName): void {
       expect(api.received.map(identities)).toEqual([{}, {}])
     })
 
-    test('is asked for every call: no connection is upgraded to one on which nobody asks', async () => {
+    test('every call is checked, and no connection is upgraded to an unchecked protocol', async () => {
       const upgrade: Header[] = [
         ['Connection', 'Upgrade, HTTP2-Settings'],
         ['Upgrade', 'h2c'],
@@ -394,7 +394,7 @@ function behind(name: ProxyName): void {
     })
   })
 
-  test('a CORS preflight passes without a credential; any other OPTIONS does not', async () => {
+  test('a CORS preflight passes without a credential, and no other OPTIONS does', async () => {
     expect((await ask('/v1/vouchers?x', { method: 'OPTIONS', headers: PREFLIGHT })).status).toBe(200)
     const { method, url, headers } = arrived()
     expect([method, url]).toEqual(['OPTIONS', '/v1/vouchers?x'])
@@ -405,7 +405,7 @@ function behind(name: ProxyName): void {
     expect(api.received).toEqual([])
   })
 
-  test('an API that is away is 502: that is not taken for a refusal', async () => {
+  test('a call to an API that is down gets 502, which is no refusal', async () => {
     const lonely = await startProxy(name, { jeton: jetonPort, api: await freePort() })
     const { status, text } = await call(lonely.url, '/v1/vouchers', { headers: [bearer(token)] })
     expect([status, text.includes('authorized')]).toEqual([502, false])
@@ -428,7 +428,7 @@ function behind(name: ProxyName): void {
       }
     }
 
-    test('answers anything but 200, nothing reaches the API', async () => {
+    test('no call reaches the API unless Jeton returns 200', async () => {
       let status = 0
       const answer: Parameters<typeof startUpstream>[0] = (_, response) => {
         if (status === 0) return void response.destroy()
@@ -443,7 +443,7 @@ function behind(name: ProxyName): void {
       })
     })
 
-    test('names nobody, nobody is named: what the caller says does not fill the gap', async () => {
+    test('identity headers that Jeton does not set stay empty, whatever the caller sends', async () => {
       await inPlaceOfJeton(
         (_, response) => response.end(),
         async (url) => {
@@ -453,7 +453,7 @@ function behind(name: ProxyName): void {
       )
     })
 
-    test('is asked over connections that stay open, with the path as sent, and without the body', async () => {
+    test('the proxy asks Jeton over kept connections, with the unchanged path and without the body', async () => {
       await inPlaceOfJeton(
         (_, response) => response.end(),
         async (url, other) => {
@@ -479,7 +479,7 @@ function behind(name: ProxyName): void {
       )
     })
 
-    test('does not answer, the caller hears 503 within seconds', async () => {
+    test('callers get 503 within seconds if Jeton does not respond', async () => {
       await inPlaceOfJeton(
         () => undefined,
         async (url) => {
@@ -490,7 +490,7 @@ function behind(name: ProxyName): void {
       )
     })
 
-    test('is down, every call is 503 but the public ones, and all is well once it is back', async () => {
+    test('every call except public ones gets 503 while Jeton is down, and works again afterwards', async () => {
       await service.stop()
       for (const headers of [[bearer(token)], [], [bearer(token), ...FORGED]]) {
         const { status, headers: seen, body } = await ask('/v1/vouchers', { headers })
