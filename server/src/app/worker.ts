@@ -41,9 +41,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   }
   reportKeys(parts.log, config, await missingKeyIds(db, config))
   const writability = new Writability({ ...parts, db })
-  const [, place] = listenAddresses(config)
-  const probes = place && createProbes()
-  const url = probes && (await listen(probes.app, place!))
+  const [, address] = listenAddresses(config)
+  const probes = address && createProbes()
+  const url = probes && (await listen(probes.app, address!))
   const sending = startSending({ ...parts, db, vault, metrics })
 
   function createProbes(): Http {
