@@ -26,7 +26,7 @@ export interface Phase {
   slowestMs: number
 }
 
-export interface Goods {
+export interface Fixtures {
   readonly pairs: readonly Pair[]
   readonly shop: Shop
   readonly rewardId: string
@@ -48,13 +48,13 @@ export class Clients {
   readonly wrong: string[] = []
   readonly phases: Phase[] = []
   readonly #url: string
-  readonly #goods: Goods
+  readonly #fixtures: Fixtures
   #going = true
   #done: Promise<unknown> = Promise.resolve()
 
-  constructor(url: string, goods: Goods) {
+  constructor(url: string, fixtures: Fixtures) {
     this.#url = url
-    this.#goods = goods
+    this.#fixtures = fixtures
   }
 
   enter(name: string): void {
@@ -97,7 +97,7 @@ export class Clients {
   async #issue(n: number): Promise<void> {
     const client = new KeepAliveClient(this.#url)
     for (let i = n; this.#going && this.tokens.length < MAX_TOKENS; i += ISSUERS) {
-      const pair = this.#goods.pairs[i % this.#goods.pairs.length]!
+      const pair = this.#fixtures.pairs[i % this.#fixtures.pairs.length]!
       const body = 'grant_type=client_credentials&scope=rewards'
       const request = { method: 'POST', path: '/v1/oauth/token', headers: formOf(pair), body }
       const answer = await this.#send(client, request)
@@ -131,7 +131,7 @@ export class Clients {
   /** Repeats each redemption with the same key until it is answered. */
   async #redeem(n: number): Promise<void> {
     const client = new KeepAliveClient(this.#url)
-    const { shop, rewardId, cards } = this.#goods
+    const { shop, rewardId, cards } = this.#fixtures
     const { appId, appToken } = shop.pair
     const path = `/v1/loyalties/${shop.campaign.id}/members/${cards[n % cards.length]}/redemption`
     const body = JSON.stringify({ reward: { id: rewardId } })

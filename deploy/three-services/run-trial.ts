@@ -9,9 +9,9 @@ import { startBalancer } from '../../server/test/proxy.ts'
 import { startReceiver } from '../../server/test/receiver.ts'
 import { type Client, clientOf, OPERATOR, type Pair } from '../../server/test/service.ts'
 import { connectSql } from '../../server/test/sql.ts'
-import { Clients, type Goods, type Phase } from './clients.ts'
+import { Clients, type Fixtures, type Phase } from './clients.ts'
+import { type Found, findLosses } from './find-losses.ts'
 import { layOut, type Machine } from './machines.ts'
-import { type Found, findLosses } from './what-was-lost.ts'
 
 const SERVICES = 3
 const WORKERS = 2
@@ -107,11 +107,11 @@ async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
   cleanUps.push(() => balancer.stop())
 
   const service = clientOf(`http://127.0.0.1:${ports[0]}`)
-  const goods = await prepare(service, receiver.url)
+  const fixtures = await prepare(service, receiver.url)
   const connections = watchConnections(databaseUrl, cleanUps)
-  const clients = new Clients(balancer.url, goods)
+  const clients = new Clients(balancer.url, fixtures)
   cleanUps.push(() => clients.stop())
-  return { url: balancer.url, databaseUrl, clients, goods, receiver, machines, connections }
+  return { url: balancer.url, databaseUrl, clients, fixtures, receiver, machines, connections }
 }
 
 /** Settings that must be equal on every machine, and those that this trial needs. */
@@ -126,7 +126,7 @@ const settings = (databaseUrl: string): Record<string, string> => ({
   JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
 })
 
-async function prepare(client: Client, target_url: string): Promise<Goods> {
+async function prepare(client: Client, target_url: string): Promise<Fixtures> {
   const pairs: Pair[] = []
   for (let i = 0; i < PROJECTS; i++) pairs.push(await client.key((await client.project(`project ${i}`)).id))
   const shop = await openShop(client)

@@ -6,8 +6,8 @@ import { type ListenAddress, whyNoListener } from './listen.ts'
  * Jeton, started by mistake, would get half of the requests. So this checks that nobody else listens before the processes
  * start. The abstract socket, which is freed when this process ends, excludes a second Jeton that checks at the same time.
  */
-export async function claimPort(place: ListenAddress): Promise<void> {
-  const { host, port } = place
+export async function claimPort(address: ListenAddress): Promise<void> {
+  const { host, port } = address
   if (port === 0) return
   try {
     const claim = await listening({ path: `\0jeton ${host}:${port}` })
@@ -15,7 +15,7 @@ export async function claimPort(place: ListenAddress): Promise<void> {
     const probe = await listening({ host, port })
     await new Promise((resolve) => probe.close(resolve))
   } catch (error) {
-    throw whyNoListener(error as NodeJS.ErrnoException, place)
+    throw whyNoListener(error as NodeJS.ErrnoException, address)
   }
 }
 

@@ -252,10 +252,12 @@ export async function compose(parts: Parts): Promise<Service> {
     async start() {
       await changeFeed.pollChanges()
       const shared = workerLink !== undefined
-      const [place, managementPlace] = listenAddresses(config)
-      const address = await listen(main.app, place!, shared)
+      const [publicAddress, managementAddress] = listenAddresses(config)
+      const address = await listen(main.app, publicAddress!, shared)
       url ||= address
-      const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
+      const managementUrl = managementAddress
+        ? await listen(management.app, managementAddress, shared)
+        : address
       running = true
       startWork()
       return { url: address, managementUrl }

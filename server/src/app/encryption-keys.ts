@@ -22,11 +22,11 @@ export const keySourceOf = (config: Config): KeySource => ({
 
 /** Reads the keys of this store; empty if there is none and nothing stored needs one. Never writes. */
 export async function readKeys(db: Reader, config: Config): Promise<readonly Buffer[]> {
-  const place = keySourceOf(config)
-  const keys = readEncryptionKeys(place)
+  const keySource = keySourceOf(config)
+  const keys = readEncryptionKeys(keySource)
   if (keys.length > 0) return keys
   const needed = await listNeededKeyIds(db)
-  if (needed.length > 0) throw new StartFailure(keyMissing(place, needed))
+  if (needed.length > 0) throw new StartFailure(keyMissing(keySource, needed))
   return []
 }
 

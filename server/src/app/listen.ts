@@ -16,21 +16,21 @@ export function listenAddresses({
   JETON_PORT,
   JETON_MANAGEMENT_PORT,
 }: Config): ListenAddress[] {
-  const place = { host, port: JETON_PORT, setting: 'JETON_PORT' }
-  if (JETON_MANAGEMENT_PORT === undefined) return [place]
-  return [place, { host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT' }]
+  const address = { host, port: JETON_PORT, setting: 'JETON_PORT' }
+  if (JETON_MANAGEMENT_PORT === undefined) return [address]
+  return [address, { host, port: JETON_MANAGEMENT_PORT, setting: 'JETON_MANAGEMENT_PORT' }]
 }
 
 /** Opens the listener and returns its URL. `shared`: with the other HTTP processes of the service. */
-export async function listen(app: App, place: ListenAddress, shared = false): Promise<string> {
-  const { host, port } = place
+export async function listen(app: App, address: ListenAddress, shared = false): Promise<string> {
+  const { host, port } = address
   try {
     await app.listen({ host, port, ...(shared && { reusePort: true }) } as { host: string; port: number })
   } catch (error) {
-    throw whyNoListener(error as NodeJS.ErrnoException, place)
+    throw whyNoListener(error as NodeJS.ErrnoException, address)
   }
-  const address = app.server.address()
-  const bound = typeof address === 'object' && address ? address.port : port
+  const listening = app.server.address()
+  const bound = typeof listening === 'object' && listening ? listening.port : port
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
 }
 

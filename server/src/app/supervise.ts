@@ -41,7 +41,7 @@ export async function supervise({
     db,
     migrations,
     async start() {
-      for (const place of listenAddresses(config)) await claimPort(place)
+      for (const address of listenAddresses(config)) await claimPort(address)
       return start()
     },
     stop,

@@ -44,9 +44,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   }
   reportKeys(parts.log, config, await missingKeyIds(db, config))
   const writability = new Writability({ ...parts, db })
-  const [, place] = listenAddresses(config)
-  const probes = place && createProbes()
-  const url = probes && (await listen(probes.app, place!))
+  const [, address] = listenAddresses(config)
+  const probes = address && createProbes()
+  const url = probes && (await listen(probes.app, address!))
   const usage = new UsageCounter(parts.clock)
   const usageWriter = createUsageWriter({
     db,

@@ -72,13 +72,13 @@ function printReport(io: Io, { head, tail }: BackupFile, db: Database): void {
 
 /** Warns if the encryption key of the backup is missing. Without it, webhooks need new secrets. */
 function warnOfKeys(io: Io, { tail }: BackupFile, config: Config): void {
-  const place = keySourceOf(config)
-  const present = readEncryptionKeys(place).map(keyIdOf)
+  const keySource = keySourceOf(config)
+  const present = readEncryptionKeys(keySource).map(keyIdOf)
   const needed = tail.encryption_keys.filter((id) => !present.includes(id))
   if (needed.length === 0) return
   const where =
-    place.folder !== undefined && place.setting === undefined
-      ? `put the encryption.key of that time at ${encryptionKeyFile(place.folder)}`
+    keySource.folder !== undefined && keySource.setting === undefined
+      ? `restore the encryption.key of that time to ${encryptionKeyFile(keySource.folder)}`
       : 'set JETON_ENCRYPTION_KEY to the key of that time'
   const here = present.length > 0 ? `the current key is ${present.join(', ')}` : 'no key is set'
   remark(

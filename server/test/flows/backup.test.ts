@@ -333,7 +333,7 @@ eachEngine((engine) => {
     const target = await engine.otherEmptyStore()
     const wrong = await restore(target, [], { JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64') })
     expect(wrong.code).toBe(0)
-    expect(wrong.err).toMatch(/require the encryption key [0-9a-f]{8}; the present one is [0-9a-f]{8}\./)
+    expect(wrong.err).toMatch(/require the encryption key [0-9a-f]{8}; the current key is [0-9a-f]{8}\./)
     const again = await serve(target)
     const { body } = await again.manage('GET', `/projects/${shop.projectId}/webhooks`)
     const rotated = await again.manage(

@@ -40,8 +40,8 @@ interface Joined {
 export async function addMember(deps: Deps, tx: Transaction, request: NewMember): Promise<Joined> {
   const campaign = await requireLockedCampaign(tx, request.campaign)
   const customer = await customerOf(deps, tx, request)
-  const place = { projectId: campaign.project_id, campaignId: campaign.id, holderId: customer.id }
-  const existing = campaign.join_once === 1 ? await findCardOf(tx, place) : undefined
+  const holder = { projectId: campaign.project_id, campaignId: campaign.id, holderId: customer.id }
+  const existing = campaign.join_once === 1 ? await findCardOf(tx, holder) : undefined
   if (existing && request.code !== undefined && request.code !== existing.code) throw joined(existing)
   const { code, metadata, requestId } = request
   const card =

@@ -73,9 +73,9 @@ async function changeBalance(
 }
 
 export function pointsRoutes(app: App, deps: Deps): void {
-  for (const place of MEMBER_PATHS) {
-    addBalance(app, deps, place)
-    addLedger(app, deps, place)
+  for (const memberPath of MEMBER_PATHS) {
+    addBalance(app, deps, memberPath)
+    addLedger(app, deps, memberPath)
   }
 }
 

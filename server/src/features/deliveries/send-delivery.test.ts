@@ -222,9 +222,9 @@ describe('requests that cannot be sent', () => {
 describe('decrypted secrets', () => {
   test('a secret is decrypted once while it is cached, and a rotated secret is used at once', async () => {
     let opened = 0
-    const open: Vault['open'] = (sealed, place) => {
+    const open: Vault['open'] = (sealed, context) => {
       opened++
-      return createVault(KEY, randomBytes).open(sealed, place)
+      return createVault(KEY, randomBytes).open(sealed, context)
     }
     const counting = cachingVault({ ...vault, open }, 2)
     const deliver = (destination: OutgoingDelivery['target']) =>

@@ -173,25 +173,25 @@ export async function listEventRows(
   return { rows, total }
 }
 
-/** Deletes up to `most` outbox rows of a deleted project, and returns how many. */
-export async function deleteSomeWaiting(tx: Transaction, projectId: string, most: number): Promise<number> {
+/** Deletes up to `limit` outbox rows of a deleted project, and returns how many. */
+export async function deleteSomeWaiting(tx: Transaction, projectId: string, limit: number): Promise<number> {
   const key = sql`created_at, project_id, event_id`
   const { numAffectedRows } = await sql`
     delete from outbox where (${key}) in
-      (select ${key} from outbox where project_id = ${projectId} limit ${most})`.execute(
+      (select ${key} from outbox where project_id = ${projectId} limit ${limit})`.execute(
     tx.write<EventTables>(),
   )
   return Number(numAffectedRows)
 }
 
-/** Deletes up to `most` events of a deleted project, and returns how many. */
-export async function deleteSomeEvents(tx: Transaction, projectId: string, most: number): Promise<number> {
+/** Deletes up to `limit` events of a deleted project, and returns how many. */
+export async function deleteSomeEvents(tx: Transaction, projectId: string, limit: number): Promise<number> {
   const some = tx
     .read<EventTables>()
     .selectFrom('events')
     .select('id')
     .where('project_id', '=', projectId)
-    .limit(most)
+    .limit(limit)
   const { numDeletedRows } = await tx
     .write<EventTables>()
     .deleteFrom('events')

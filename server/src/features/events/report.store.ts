@@ -38,14 +38,14 @@ export const findReport = (
     .where('source_id', '=', sourceId)
     .executeTakeFirst()
 
-/** Deletes up to `most` reports of a deleted project, and returns how many. */
-export async function deleteSomeReports(tx: Transaction, projectId: string, most: number): Promise<number> {
+/** Deletes up to `limit` reports of a deleted project, and returns how many. */
+export async function deleteSomeReports(tx: Transaction, projectId: string, limit: number): Promise<number> {
   const some = tx
     .read<ReportTables>()
     .selectFrom('reported_redemptions')
     .select('source_id')
     .where('project_id', '=', projectId)
-    .limit(most)
+    .limit(limit)
   const { numDeletedRows } = await tx
     .write<ReportTables>()
     .deleteFrom('reported_redemptions')

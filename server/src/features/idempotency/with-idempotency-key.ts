@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../platform/database/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
 import { deleteKeysBefore, insertKey, type KeyName, lockKey, updateKey } from './idempotency.store.ts'
 
-const KEPT_MS = 24 * 60 * 60_000
+const RETENTION_MS = 24 * 60 * 60_000
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
 /** The header's value, or undefined if it was not sent. */
@@ -49,7 +49,7 @@ async function claimKey(tx: Transaction, name: KeyName, fingerprint: string): Pr
   const row = await lockKey(tx, name)
   // The janitor has just removed the row.
   if (!row) return claimKey(tx, name, fingerprint)
-  if (row.created_at <= now - KEPT_MS) {
+  if (row.created_at <= now - RETENTION_MS) {
     await updateKey(tx, name, { fingerprint, answer: null, created_at: now })
     return null
   }
@@ -65,4 +65,4 @@ const reused = (): Problem =>
 
 /** Deletes expired keys. Called by the janitor. */
 export const forgetOldKeys = (db: Database, now: number): Promise<void> =>
-  db.transaction((tx) => deleteKeysBefore(tx, now - KEPT_MS))
+  db.transaction((tx) => deleteKeysBefore(tx, now - RETENTION_MS))

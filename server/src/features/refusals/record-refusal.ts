@@ -13,8 +13,8 @@ import {
 } from './refusal.store.ts'
 import { RefusalSampler } from './refusal-sampler.ts'
 
-const KEPT_MS = 24 * 60 * 60 * 1000
-const KEPT_PER_PROJECT = 10_000
+const RETENTION_MS = 24 * 60 * 60 * 1000
+const MAX_PER_PROJECT = 10_000
 /** Limits memory during a flood. Refusals above it are counted but not recorded. */
 const MAX_WAITING = 5_000
 const ROWS_PER_STATEMENT = 500
@@ -67,7 +67,7 @@ export function createRefusalRecorder({ db, clock, usage }: RecorderDeps) {
 
   /** Reads outside of a transaction, so that projects with nothing to trim need none. */
   async function trim(projectId: string): Promise<void> {
-    const oldest = await findOldestKept(db, projectId, KEPT_PER_PROJECT)
+    const oldest = await findOldestKept(db, projectId, MAX_PER_PROJECT)
     if (oldest !== undefined) await db.transaction((tx) => deleteRefusalsOfProject(tx, projectId, oldest))
   }
 
@@ -80,7 +80,7 @@ export function createRefusalRecorder({ db, clock, usage }: RecorderDeps) {
     },
     /** Runs once at a time. Concurrent callers wait for the running flush, which continues until nothing is waiting. */
     flush: () => (flushing ??= write().finally(() => (flushing = undefined))),
-    forgetOld: () => db.transaction((tx) => deleteRefusalsBefore(tx, clock.now() - KEPT_MS)),
+    forgetOld: () => db.transaction((tx) => deleteRefusalsBefore(tx, clock.now() - RETENTION_MS)),
     forgetProject: deleteRefusalsOfProject,
   }
 }

@@ -498,7 +498,7 @@ eachEngine((engine) => {
     await revokeOne(id)
     advance(1_000)
     const ahead = { expiredBefore: now() + 1_200_000, revokedBefore: now() + 1_200_000 }
-    for (let left = 8; left > 3; left--) expect(await deleteOldTokens(db, { ...ahead, most: 1 })).toBe(1)
+    for (let left = 8; left > 3; left--) expect(await deleteOldTokens(db, { ...ahead, limit: 1 })).toBe(1)
     await together(times(20, item))
     expect(await active(id)).toMatchObject({ all: 10 })
   })

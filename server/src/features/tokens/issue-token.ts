@@ -1,6 +1,6 @@
 import { PROJECT_TOKEN_LIMIT } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
-import { ownText } from '../../platform/own-text.ts'
+import { copyText } from '../../platform/copy-text.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import type { CachedKey } from './cached-key.ts'
 import type { IssueOutcome } from './issue-batch.ts'
@@ -69,8 +69,8 @@ function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined
   const known = scope === undefined ? undefined : grants.get(scope)
   if (known !== undefined) return known
   // Copied, because a substring would keep the whole request in memory, here and with every cached token.
-  const granted = ownText(grantScope(scope, permissions))
-  if (grants.size < MAX_GRANTS) grants.set(ownText(scope!), granted)
+  const granted = copyText(grantScope(scope, permissions))
+  if (grants.size < MAX_GRANTS) grants.set(copyText(scope!), granted)
   return granted
 }
 

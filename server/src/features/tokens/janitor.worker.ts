@@ -16,7 +16,7 @@ export async function removeOldTokens(db: Database, now: number): Promise<number
     const found = await deleteOldTokens(db, {
       expiredBefore: now - EXPIRED_FOR_MS,
       revokedBefore: now - REVOKED_FOR_MS,
-      most: BATCH,
+      limit: BATCH,
     })
     removed += found
     if (found < BATCH) break

@@ -1,5 +1,5 @@
+import { copyText } from '../../platform/copy-text.ts'
 import type { WriterContext } from '../../platform/database/index.ts'
-import { ownText } from '../../platform/own-text.ts'
 import { SECOND_MS, secondAfter } from './token.ts'
 
 type Prepare = WriterContext['prepare']
@@ -109,7 +109,8 @@ class TokenQuotas {
   find(projectId: string, keyId: string): KeyQuota | undefined {
     const name = `${projectId} ${keyId}`
     // Copied, because substrings would keep the whole message in memory.
-    if (!this.#keys.has(name)) this.#keys.set(ownText(name), this.#read(ownText(projectId), ownText(keyId)))
+    if (!this.#keys.has(name))
+      this.#keys.set(copyText(name), this.#read(copyText(projectId), copyText(keyId)))
     return this.#keys.get(name)
   }
 

@@ -93,31 +93,31 @@ export async function listActiveTokens(
 ): Promise<Rows<TokenRow & { client_id: string }>> {
   let query = activeTokens(db, filter.now).where('tokens.project_id', '=', filter.projectId)
   if (filter.keyId !== undefined) query = query.where('tokens.key_id', '=', filter.keyId)
-  const place = db.engine === 'sqlite' ? await placeOnSqlite(db, filter, page) : undefined
+  const range = db.engine === 'sqlite' ? await pageRangeOnSqlite(db, filter, page) : undefined
   // Of tokens of other projects only the index entries are read.
-  if (place)
+  if (range)
     query = query.where((eb) => {
       const own = eb
         .selectFrom('tokens as own')
         .select(['own.digest', 'own.project_id'])
-        .where('own.expires_at', 'in', place.seconds)
+        .where('own.expires_at', 'in', range.seconds)
         .where('own.project_id', '=', filter.projectId)
       return eb(eb.refTuple('tokens.digest', 'tokens.project_id'), 'in', own.$asTuple('digest', 'project_id'))
     })
-  const total = place?.total ?? (await countUpTo(db, query))
+  const total = range?.total ?? (await countUpTo(db, query))
   const rows = await query
     .selectAll('tokens')
     .select('api_keys.client_id')
     .orderBy('tokens.expires_at', 'desc')
     .orderBy('tokens.digest', 'desc')
     .limit(page.limit + 1)
-    .offset(place?.offset ?? page.offset)
+    .offset(range?.offset ?? page.offset)
     .execute()
   return { rows, total }
 }
 
 /** Finds the seconds in which the tokens of a page expire. Otherwise the query would scan the tokens of all projects. */
-async function placeOnSqlite(db: SqliteDatabase, filter: ListedTokens, { limit, offset }: Page) {
+async function pageRangeOnSqlite(db: SqliteDatabase, filter: ListedTokens, { limit, offset }: Page) {
   const all = await secondsOnSqlite(db, filter)
   const seconds: number[] = []
   let total = 0
@@ -191,13 +191,13 @@ export async function latestIssueTime(reader: Reader): Promise<number> {
 interface OldTokens {
   readonly expiredBefore: number
   readonly revokedBefore: number
-  readonly most: number
+  readonly limit: number
 }
 
-/** Deletes up to `most` tokens that are no longer used. Returns the number, so that the janitor knows if there are more. */
+/** Deletes up to `limit` tokens that are no longer used. Returns the number, so that the janitor knows if there are more. */
 export async function deleteOldTokens(
   db: Database,
-  { expiredBefore, revokedBefore, most }: OldTokens,
+  { expiredBefore, revokedBefore, limit }: OldTokens,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     const old = tx
@@ -208,7 +208,7 @@ export async function deleteOldTokens(
       .where((eb) => eb.or([eb('revoked_at', 'is', null), eb('revoked_at', '<', revokedBefore)]))
       .orderBy('expires_at')
       .orderBy('digest')
-      .limit(most)
+      .limit(limit)
     if (db.engine === 'sqlite') await uncountTokens(tx, old)
     const { numDeletedRows } = await tx
       .write<TokenTables>()

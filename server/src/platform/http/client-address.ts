@@ -1,5 +1,5 @@
 import { normalizeIp } from '../addresses.ts'
-import { ownText } from '../own-text.ts'
+import { copyText } from '../copy-text.ts'
 
 export interface ClientAddress {
   /** Address for allowlists and the throttle. Null means unknown, which no allowlist with entries accepts. */
@@ -23,7 +23,7 @@ function resolve(socket: string | null, forwarded: string | null, isTrusted: IsT
   let ip: string | null = socket
   for (let i = entries.length - 1; i >= 0; i--) {
     // A copy: the throttle and the refusal record keep addresses, and a substring would keep the whole header in memory.
-    ip = normalizeIp(ownText(entries[i]!.trim()))
+    ip = normalizeIp(copyText(entries[i]!.trim()))
     if (ip === null || !isTrusted(ip)) return ip
   }
   return ip

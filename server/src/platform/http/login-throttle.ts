@@ -1,7 +1,7 @@
 import { Problem, type Refusal } from '../../contract/problem.ts'
 import { addressGroup } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
-import { ownText } from '../own-text.ts'
+import { copyText } from '../copy-text.ts'
 import { FixedWindows } from './fixed-windows.ts'
 
 /** Per address and credential id: enough for a person who mistypes or a misconfigured client, too few to guess. */
@@ -30,7 +30,7 @@ export class LoginThrottle {
     // Counts the address first: above its limit further ids take no memory, so that nobody can push out other entries.
     const waitMs =
       this.#windows.count(group, MAX_PER_ADDRESS, now) ||
-      this.#windows.count(`${group} ${ownText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
+      this.#windows.count(`${group} ${copyText(credentialId.slice(0, 80))}`, MAX_PER_CREDENTIAL, now)
     return waitMs > 0 ? tooMany(Math.ceil(waitMs / 1000), wrong.refusal) : wrong
   }
 }

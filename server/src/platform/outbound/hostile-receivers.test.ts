@@ -119,7 +119,7 @@ describe('a receiver that never finishes is abandoned at the deadline', () => {
 
 describe('a response that is too long is cut', () => {
   /** More than the system buffers between two sockets: an endless response must not be read completely. */
-  const BUFFERED_AT_MOST = 32_000_000
+  const MAX_BUFFERED_BYTES = 32_000_000
 
   test('the first 16 KB of an endless body are kept, and the connection is closed', async () => {
     let receiving: Socket | undefined
@@ -131,7 +131,7 @@ describe('a response that is too long is cut', () => {
     await meet(sender, endless, async (met) => {
       expect(met.answer).toMatchObject({ status: 200, error: null, body: 'y'.repeat(MAX_BODY_BYTES) })
       await isClosed(met)
-      expect(receiving!.bytesWritten).toBeLessThan(BUFFERED_AT_MOST)
+      expect(receiving!.bytesWritten).toBeLessThan(MAX_BUFFERED_BYTES)
     })
   })
 
@@ -222,7 +222,7 @@ describe('a response that is too long is cut', () => {
     await meet(sender, endless, async (met) => {
       expect(met.answer).toMatchObject({ status, error: 'sent more than 1 MB as one answer' })
       await isClosed(met)
-      expect(receiving!.bytesWritten).toBeLessThan(BUFFERED_AT_MOST)
+      expect(receiving!.bytesWritten).toBeLessThan(MAX_BUFFERED_BYTES)
     })
   })
 

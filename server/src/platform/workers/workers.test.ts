@@ -8,7 +8,7 @@ import { type Listening, superviseWorkers, workerEnvironment } from './index.ts'
 import { restartDelay } from './supervisor.ts'
 
 const ENTRY = fileURLToPath(new URL('../../../test/linked-process.ts', import.meta.url))
-const PLACE: Listening = { url: 'http://127.0.0.1:4711', managementUrl: 'http://127.0.0.1:4712' }
+const LISTENING: Listening = { url: 'http://127.0.0.1:4711', managementUrl: 'http://127.0.0.1:4712' }
 
 const children: ChildProcess[] = []
 afterEach(() => {
@@ -59,8 +59,8 @@ const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || 
 describe('workers', () => {
   test('workers listen where the first one does, which starts alone', async () => {
     const { start, told } = superviseTestWorkers(3)
-    expect(await start()).toEqual(PLACE)
-    expect(told).toEqual([undefined, PLACE, PLACE])
+    expect(await start()).toEqual(LISTENING)
+    expect(told).toEqual([undefined, LISTENING, LISTENING])
   })
 
   test('a worker that cannot start fails the start with its exit code, and no worker is left behind', async () => {
@@ -126,7 +126,7 @@ describe('a worker that ended', () => {
     const second = await replaced(workers[0]!, 200)
     const third = await replaced(second, 400)
     await replaced(third, 800)
-    expect(told.slice(2)).toEqual([PLACE, PLACE, PLACE])
+    expect(told.slice(2)).toEqual([LISTENING, LISTENING, LISTENING])
     expect(isGone(workers[1]!)).toBe(false)
     const lines = log()
       .trim()

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { ownText } from '../../own-text.ts'
+import { copyText } from '../../copy-text.ts'
 import { methodAndUrlIn, parseRequest } from './parse-request.ts'
 
 const PEER = { remoteAddress: '127.0.0.1' }
@@ -58,7 +58,7 @@ test('strings of a request do not keep the whole request in memory', () => {
       { bytes, text: bytes.toString('latin1'), socket: PEER },
       { method: 'GET', url: '/gateway/authorize' },
     )!
-    return [request.headers[name.toLowerCase()], ownText(bytes.toString('latin1').slice(60, 90))]
+    return [request.headers[name.toLowerCase()], copyText(bytes.toString('latin1').slice(60, 90))]
   }
   const before = held()
   const kept = Array.from({ length: 900 }, (_, i) => read(i))

@@ -3,7 +3,7 @@ import type { Database } from '../../server/src/platform/database/index.ts'
 import { readTotals } from '../../server/test/concurrent-redemptions.ts'
 import type { Receiver } from '../../server/test/receiver.ts'
 import { clientOf } from '../../server/test/service.ts'
-import type { Clients, Goods, Issued } from './clients.ts'
+import type { Clients, Fixtures, Issued } from './clients.ts'
 
 /** Longer than the lease of a delivery, so that another worker has sent what a killed worker had claimed. */
 const DELIVERED_WITHIN_MS = 180_000
@@ -30,12 +30,12 @@ interface Sources {
   readonly url: string
   readonly db: Database
   readonly clients: Clients
-  readonly goods: Goods
+  readonly fixtures: Fixtures
   readonly receiver: Receiver
 }
 
-export async function findLosses({ url, db, clients, goods, receiver }: Sources): Promise<Found> {
-  const redemptions = await lostRedemptions(db, clients, goods)
+export async function findLosses({ url, db, clients, fixtures, receiver }: Sources): Promise<Found> {
+  const redemptions = await lostRedemptions(db, clients, fixtures)
   const events = await lostEvents(clients, receiver)
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
   return {
@@ -64,7 +64,7 @@ async function deadTokens(url: string, tokens: readonly Issued[]): Promise<strin
 async function lostRedemptions(
   db: Database,
   { redemptions }: Clients,
-  { rewardId }: Goods,
+  { rewardId }: Fixtures,
 ): Promise<string[]> {
   const totals = await readTotals(db, rewardId)
   const expected = new Set(redemptions.values()).size
