@@ -17,6 +17,7 @@ const FEATURE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'api-keys': ['projects', 'audit'],
   tokens: ['api-keys', 'projects', 'audit'],
   refusals: ['projects'],
+  processes: [],
   access: ['tokens', 'api-keys', 'projects'],
   idempotency: [],
   customers: [],

@@ -17,9 +17,14 @@ export interface World {
   advance(ms: number): Promise<void>
   /** Sets PostgreSQL's clock alone, as when its machine's jumps. With SQLite every process tells the store's time itself. */
   setStoreTime(now: number): Promise<void>
-  /** One more process, whose machine's clock may be ahead (or behind). */
-  start(options?: { clockAheadMs?: number }): Promise<WorldProcess>
+  /** One more process, whose machine's clock may be ahead (or behind), with settings of its own. */
+  start(options?: StartOptions): Promise<WorldProcess>
   close(): Promise<void>
+}
+
+interface StartOptions {
+  readonly clockAheadMs?: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface WorldProcess extends Client {
@@ -93,8 +98,8 @@ export async function createWorld(
   let now = Date.UTC(2026, 0, 15, 12)
   const running: WorldProcess[] = []
 
-  async function start({ clockAheadMs = 0 } = {}): Promise<WorldProcess> {
-    const process = await startProcess({ ...store.env, ...env }, now + clockAheadMs)
+  async function start({ clockAheadMs = 0, env: own = {} }: StartOptions = {}): Promise<WorldProcess> {
+    const process = await startProcess({ ...store.env, ...env, ...own }, now + clockAheadMs)
     running.push(process)
     return process
   }

@@ -5,8 +5,11 @@ import { readTable, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 
-/** Tokens live 15 minutes, and a restore kills them all: a file that lies about for years need not hold their digests. */
-export const LEFT_OUT: readonly string[] = ['token_counts', 'tokens']
+/**
+ * Tokens live 15 minutes, and a restore kills them all: a file that lies about for years need not hold their digests.
+ * Processes are those that run now, and `key_state` is what they have read; a restore requires that none runs.
+ */
+export const LEFT_OUT: readonly string[] = ['key_state', 'processes', 'token_counts', 'tokens']
 
 /** So much of a table is in memory at once. */
 const PAGE_ROWS = 500

@@ -3,6 +3,7 @@ import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { createRetention } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
+import { HEARTBEAT_EVERY_MS, Heartbeat, waitForPropagation } from '../features/processes/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import {
@@ -16,7 +17,7 @@ import {
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
 import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/index.ts'
+import type { Config, SettingReport } from '../platform/config/index.ts'
 import {
   type Database,
   type MigrationReport,
@@ -31,13 +32,16 @@ import { createEgressPolicy } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
+import { checkService } from './checks/check-service.ts'
 import { startSending } from './delivery.ts'
 import { openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { cacheFigures, identifyProcess } from './process.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
+import { addServiceMetrics } from './service-metrics.ts'
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
@@ -50,6 +54,8 @@ const MAX_KEY_STATE_AGE_SECONDS = 30
 
 interface Parts {
   readonly config: Config
+  /** The same with where each value came from, for operators. */
+  readonly settings: readonly SettingReport[]
   readonly clock: Clock
   readonly log: Log
   /** In a terminal, people want to see every request. */
@@ -113,12 +119,20 @@ export async function compose(parts: Parts): Promise<Service> {
   const tokenCache = new TokenCache({ db, clock, maxTokens: config.JETON_CACHE_TOKENS })
   const changeFeed = new ChangeFeed({ db, clock, cache: tokenCache })
   const lastUsed = new LastUsedTracker(clock)
+  const identity = identifyProcess(parts.worker === false ? 'http' : 'both')
+  const heartbeat = new Heartbeat({
+    ...{ db, clock, identity },
+    cacheFigures: () => cacheFigures(tokenCache, changeFeed),
+  })
   let url = config.JETON_PUBLIC_URL ?? ''
   let running = false
 
   const deps: RouteDeps = {
     db,
     clock,
+    identity,
+    settings: parts.settings,
+    check: (production) => checkService({ config, db, clock }, production),
     random: randomBytes,
     vault,
     egressPolicy: createEgressPolicy(config.JETON_WEBHOOK_ALLOW),
@@ -136,6 +150,7 @@ export async function compose(parts: Parts): Promise<Service> {
     },
     onDelete: (projectId) => tokenCache.deleteKeysOf(projectId),
     onChange: (key) => void tokenCache.putKey(key),
+    waitForPropagation: (change) => waitForPropagation({ db, clock, ownId: identity.id }, change),
     flush: refusals.flush,
     publicUrl: () => url,
     async whyNotReady() {
@@ -148,7 +163,7 @@ export async function compose(parts: Parts): Promise<Service> {
   }
 
   addProcessMetrics(metrics)
-  addServiceMetrics()
+  addServiceMetrics(metrics, tokenCache)
   workerLink?.reportMetrics(metrics.families)
   const newHttp = () =>
     createHttp({
@@ -177,13 +192,20 @@ export async function compose(parts: Parts): Promise<Service> {
   const unsubscribers: (() => void)[] = []
 
   function startWork(): void {
-    const poller = startPeriodic(
+    const beats = startPeriodic(
       { clock, log },
-      { name: 'poll', everyMs: POLL_EVERY_MS, run: () => changeFeed.pollChanges() },
+      { name: 'heartbeat', everyMs: HEARTBEAT_EVERY_MS, run: heartbeat.beat },
     )
+    const poll = async () => {
+      await changeFeed.pollChanges()
+      // Somebody may wait for the confirmation of a change. Revoked tokens are too frequent for a write each.
+      if (changeFeed.keyStateVersion !== heartbeat.reportedVersion) beats.soon()
+    }
+    const poller = startPeriodic({ clock, log }, { name: 'poll', everyMs: POLL_EVERY_MS, run: poll })
     unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, poller.soon)))
     jobs.push(
       poller,
+      beats,
       startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
       startPeriodic(
         { clock, log },
@@ -197,31 +219,19 @@ export async function compose(parts: Parts): Promise<Service> {
     if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics }))
   }
 
+  async function openListeners(): Promise<{ url: string; managementUrl: string }> {
+    const shared = workerLink !== undefined
+    const [place, managementPlace] = listenAddresses(config)
+    const address = await listen(main.app, place!, shared)
+    url ||= address
+    const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
+    return { url: address, managementUrl }
+  }
+
   async function flushAll(): Promise<void> {
     await refusals.flush()
     await operators.flush()
     await lastUsed.flush(db)
-  }
-
-  function addServiceMetrics(): void {
-    metrics.gauge(
-      'jeton_key_state_age_seconds',
-      'Seconds since this process last confirmed the state of keys.',
-      () => tokenCache.keyStateAgeSeconds,
-      'max',
-    )
-    metrics.gauge('jeton_workers', 'Processes of the service that answer requests.', () => 1)
-    metrics.gauge('jeton_tokens_cached', 'Tokens in the cache.', () => tokenCache.size)
-    metrics.countedElsewhere(
-      'jeton_token_cache_hits_total',
-      'Token lookups answered by the cache.',
-      () => tokenCache.hits,
-    )
-    metrics.countedElsewhere(
-      'jeton_token_cache_misses_total',
-      'Tokens that were read from the store.',
-      () => tokenCache.misses,
-    )
   }
 
   return {
@@ -231,14 +241,14 @@ export async function compose(parts: Parts): Promise<Service> {
     changeFeed,
     async start() {
       await changeFeed.pollChanges()
-      const shared = workerLink !== undefined
-      const [place, managementPlace] = listenAddresses(config)
-      const address = await listen(main.app, place!, shared)
-      url ||= address
-      const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
+      // Before it listens, since others must wait for every process that answers.
+      await heartbeat.beat().catch(() => undefined)
+      const addresses = await openListeners().catch((error) =>
+        heartbeat.leave().then(() => Promise.reject(error)),
+      )
       running = true
       startWork()
-      return { url: address, managementUrl }
+      return addresses
     },
     async stop() {
       running = false
@@ -248,6 +258,7 @@ export async function compose(parts: Parts): Promise<Service> {
       await flushAll().catch((error) =>
         log.warn({ reason: (error as Error).message }, 'last notes were not written'),
       )
+      await heartbeat.leave()
       await db.close()
     },
   }

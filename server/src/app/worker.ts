@@ -1,4 +1,5 @@
 import { Problem } from '../contract/problem.ts'
+import { HEARTBEAT_EVERY_MS, Heartbeat } from '../features/processes/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { Database } from '../platform/database/index.ts'
@@ -6,11 +7,13 @@ import { createHttp, type Http } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { StartFailure } from '../platform/start-failure.ts'
+import { startPeriodic } from '../platform/worker/index.ts'
 import { openStore } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, listenAddresses } from './listen.ts'
+import { identifyProcess } from './process.ts'
 import { Writability } from './writability.ts'
 
 interface Parts {
@@ -45,6 +48,13 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const probes = place && createProbes()
   const url = probes && (await listen(probes.app, place!))
   const sending = startSending({ ...parts, db, vault, metrics })
+  const heartbeat = new Heartbeat({ db, clock: parts.clock, identity: identifyProcess('worker') })
+  const beats = startPeriodic(parts, {
+    name: 'heartbeat',
+    everyMs: HEARTBEAT_EVERY_MS,
+    run: heartbeat.beat,
+  })
+  beats.soon()
 
   function createProbes(): Http {
     // There is nothing to open with a credential here.
@@ -73,6 +83,8 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     async stop() {
       await probes?.stop()
       await sending.stop()
+      await beats.stop()
+      await heartbeat.leave()
       await db.close()
     },
   }

@@ -1,23 +1,27 @@
 import { Type } from 'typebox'
 import { notFound } from '../../contract/problem.ts'
-import { SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
-import { RANGE_PATTERN } from '../../platform/addresses.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
-  IdParam,
   listAnswer,
   listOf,
   NameField,
-  NullableInteger,
-  NullableText,
-  nullable,
   PageQuery,
   pageOf,
   strict,
 } from '../../platform/http/index.ts'
 import { type CountTokens, requireProject } from '../projects/index.ts'
+import {
+  ApiKey,
+  ApiKeyWithSecret,
+  BlockBody,
+  ChangedApiKey,
+  Params,
+  ProjectParams,
+  State,
+  settable,
+} from './api-key.schemas.ts'
 import { type ApiKeyRow, findApiKey, listApiKeyRows } from './api-key.store.ts'
 import { apiKeyView } from './api-key.ts'
 import {
@@ -28,68 +32,13 @@ import {
   unblockApiKey,
   updateApiKey,
 } from './api-key-changes.ts'
-import type { ChangeDeps, KeyRequest } from './change-api-key.ts'
+import type { ChangeDeps, ChangedKey, KeyRequest } from './change-api-key.ts'
 import { createApiKey } from './create-api-key.ts'
-
-const State = Type.Unsafe<'active' | 'blocked' | 'deleted'>({
-  type: 'string',
-  enum: ['active', 'blocked', 'deleted'],
-})
-
-const shownFields = {
-  id: Type.String(),
-  object: Type.Literal('api_key'),
-  project_id: Type.String(),
-  name: Type.String(),
-  app_id: Type.String(),
-  app_token_last4: Type.String(),
-  client_id: Type.String(),
-  permissions: Type.Array(Type.String()),
-  ip_whitelist: Type.Array(Type.String()),
-  token_limit: NullableInteger,
-  state: State,
-  active_tokens: Type.Integer(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-  regenerated_at: NullableText,
-  last_used_at: NullableText,
-}
-const ApiKey = Type.Object(shownFields)
-const ApiKeyWithSecret = Type.Object({
-  ...shownFields,
-  app_token: Type.String({ description: 'Shown this once.' }),
-})
-
-const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
-
-const settable = {
-  permissions: Type.Optional(
-    Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPE_VALUES }), {
-      minItems: 1,
-      maxItems: SCOPE_VALUES.length,
-      description: 'Scope values that the key may ask for. Default: `api`.',
-    }),
-  ),
-  ip_whitelist: Type.Optional(
-    Type.Array(Type.String({ pattern: RANGE_PATTERN, 'x-says': RANGE_RULE }), {
-      maxItems: 200,
-      description: 'Addresses and CIDR ranges; empty allows all.',
-    }),
-  ),
-  token_limit: Type.Optional(
-    nullable<number>('integer', {
-      minimum: 1,
-      maximum: 1000,
-      description: 'A limit of its own, so that it cannot starve its project; null for none.',
-    }),
-  ),
-}
-
-const ProjectParams = Type.Object({ project_id: IdParam })
-const Params = Type.Object({ project_id: IdParam, key_id: IdParam })
+import { type WaitForPropagation, WaitQuery } from './propagation.ts'
 
 interface Deps extends ChangeDeps {
   readonly countTokens: CountTokens
+  readonly waitForPropagation: WaitForPropagation
 }
 
 export function apiKeyRoutes(app: App, deps: Deps): void {
@@ -108,6 +57,19 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     keyId: request.params.key_id,
     actor: request.actor,
   })
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
+  const spread = async (
+    { row, keyStateVersion: version }: ChangedKey,
+    { query, signal }: { query: { wait_ms?: number }; signal: AbortSignal },
+  ) => {
+    const propagation = await deps.waitForPropagation({
+      version,
+      waitMs: query.wait_ms ?? 0,
+      signal: AbortSignal.any([signal, stopping.signal]),
+    })
+    return { ...(await shown(row)), propagation }
+  }
 
   app.get(
     path,
@@ -186,11 +148,12 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         operationId: 'key.update',
         summary: 'Change name, permissions, whitelist or limit; live tokens follow',
         params: Params,
+        querystring: WaitQuery,
         body: strict({ name: Type.Optional(NameField), ...settable }, { minProperties: 1 }),
-        response: { 200: ApiKey },
+        response: { 200: ChangedApiKey },
       },
     },
-    async (request) => shown(await updateApiKey(deps, asked(request), request.body)),
+    async (request) => spread(await updateApiKey(deps, asked(request), request.body), request),
   )
 
   app.delete(
@@ -206,11 +169,28 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         response: { 200: ApiKey },
       },
     },
-    async (request) => shown(await deleteApiKey(deps, asked(request))),
+    async (request) => shown((await deleteApiKey(deps, asked(request))).row),
+  )
+
+  app.post(
+    `${path}/:key_id/block`,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'key.block',
+        summary: 'Block an API key; its tokens are dead at once and stay so',
+        params: Params,
+        querystring: WaitQuery,
+        body: BlockBody,
+        response: { 200: ChangedApiKey },
+      },
+    },
+    async (request) =>
+      spread(await blockApiKey(deps, { ...asked(request), reason: request.body?.reason }), request),
   )
 
   const verbs = [
-    { verb: 'block', run: blockApiKey, summary: 'Block an API key; its tokens are dead at once and stay so' },
     { verb: 'unblock', run: unblockApiKey, summary: 'Unblock an API key; it may issue new tokens' },
     {
       verb: 'revoke-tokens',
@@ -223,9 +203,16 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       `${path}/:key_id/${verb}`,
       {
         config,
-        schema: { tags, operationId: `key.${verb}`, summary, params: Params, response: { 200: ApiKey } },
+        schema: {
+          tags,
+          operationId: `key.${verb}`,
+          summary,
+          params: Params,
+          querystring: WaitQuery,
+          response: { 200: ChangedApiKey },
+        },
       },
-      async (request) => shown(await run(deps, asked(request))),
+      async (request) => spread(await run(deps, asked(request)), request),
     )
 
   app.post(

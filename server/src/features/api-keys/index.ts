@@ -15,6 +15,7 @@ export {
   listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
+  readKeyStateVersion,
   saveKeyUse,
 } from './api-key.store.ts'
 export { judgeSecret, permissionsOf, type SecretVerdict, whitelistOf } from './api-key.ts'
