@@ -74,11 +74,14 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'key.create':
     'Store the app token: it cannot be read again. `permissions` limit the scopes that the key may request.',
   'key.show': 'The app token is not part of the response, except for its last four characters.',
-  'key.update': 'Applies to active tokens immediately: they lose the scopes that the key loses.',
+  'key.update':
+    'Applies to active tokens immediately: they lose the scopes that the key loses. `propagation` says how many processes apply the change.',
   'key.block':
-    'The key is refused until it is unblocked. Its tokens stop working and stay inactive after unblocking.',
-  'key.unblock': 'The key can request new tokens. Tokens that were issued before stay inactive.',
-  'key.revoke-tokens': 'All active tokens of the key stop working immediately. The key can request new ones.',
+    'The key is refused until it is unblocked. Its tokens stop working and stay inactive after unblocking. With `wait_ms` the response waits until every process applies the change; `propagation` says how many do. Blocking a blocked key changes nothing and reports the same.',
+  'key.unblock':
+    'The key can request new tokens. Tokens that were issued before stay inactive. `propagation` says how many processes apply the change.',
+  'key.revoke-tokens':
+    'All active tokens of the key stop working immediately. The key can request new ones. `propagation` says how many processes apply the change.',
   'key.regenerate':
     'Store the app token: it cannot be read again. With `grace_seconds` the old app token works for that time. Active tokens stay valid.',
   'token.list': 'Returns one page of the active tokens, without their values.',
@@ -106,6 +109,14 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
     'Store the secret: it cannot be read again. Both secrets sign for `overlap_seconds` (one day by default).',
   'delivery.show': 'Returns every attempt with the response, and the payload.',
   'audit.list-of-project': 'Who changed what, when and from where. `total` counts up to 10,000.',
+  'process.list':
+    'Every process renews its entry every 2 s. An entry is gone 30 s after the last renewal, or when its process stops.',
+  'setting.list':
+    'Each process has its own environment: `process` says which one answered. Settings that only the command line reads are left out.',
+  'check.list':
+    'The checks use the settings, the store and the clock of the process that answers. What it cannot see is `unknown`.',
+  'store.show': 'The store that all processes share.',
+  'queue.show': 'Counts the deliveries of all projects. Held and cancelled deliveries are not due.',
   'refusal.list':
     'Returns one page of the calls that were refused in the last 24 hours, with the step that failed.',
 }

@@ -18,6 +18,7 @@ const FEATURE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   usage: ['projects'],
   tokens: ['api-keys', 'projects', 'audit', 'usage'],
   refusals: ['projects', 'usage'],
+  processes: [],
   access: ['tokens', 'api-keys', 'projects'],
   idempotency: [],
   customers: [],

@@ -18,6 +18,7 @@ const SUFFIXES: readonly (readonly [property: string, suffix: string])[] = [
   ['secret', 'WithSecret'],
   ['app_token', 'WithSecret'],
   ['token', 'WithSecret'],
+  ['propagation', 'Changed'],
   ['payload', 'Detail'],
   ['attempt', 'Test'],
   ['deliveries', 'Record'],

@@ -17,9 +17,14 @@ export interface MultiProcess {
   advance(ms: number): Promise<void>
   /** Sets only PostgreSQL's clock, as if the clock of its machine jumped. With SQLite each process is the clock of its store. */
   setStoreTime(now: number): Promise<void>
-  /** Starts another process, whose clock may be ahead or behind. */
-  start(options?: { clockAheadMs?: number }): Promise<ServiceProcess>
+  /** Starts another process, whose clock may be ahead or behind, with settings of its own. */
+  start(options?: StartOptions): Promise<ServiceProcess>
   close(): Promise<void>
+}
+
+interface StartOptions {
+  readonly clockAheadMs?: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface ServiceProcess extends Client {
@@ -93,8 +98,8 @@ export async function startProcesses(
   let now = Date.UTC(2026, 0, 15, 12)
   const running: ServiceProcess[] = []
 
-  async function start({ clockAheadMs = 0 } = {}): Promise<ServiceProcess> {
-    const process = await startProcess({ ...store.env, ...env }, now + clockAheadMs)
+  async function start({ clockAheadMs = 0, env: own = {} }: StartOptions = {}): Promise<ServiceProcess> {
+    const process = await startProcess({ ...store.env, ...env, ...own }, now + clockAheadMs)
     running.push(process)
     return process
   }

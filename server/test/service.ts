@@ -1,7 +1,7 @@
 import { compose, type Service } from '../src/app/compose.ts'
 import { createSample } from '../src/app/first-start.ts'
 import type { Clock } from '../src/platform/clock.ts'
-import { readConfig } from '../src/platform/config/index.ts'
+import { readConfig, serviceSettings } from '../src/platform/config/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
 import type { WorkerLink } from '../src/platform/workers/index.ts'
 import { FAST_PATH } from './fast-path-setting.ts'
@@ -115,15 +115,17 @@ export async function startService(
   env: Readonly<Record<string, string>>,
   { clock, log = silentLog(), sample = false, worker = true, workerLink }: StartOptions,
 ): Promise<TestService> {
-  const config = readConfig({
+  const environment = {
     JETON_PORT: '0',
     JETON_MANAGEMENT_ID: OPERATOR.id,
     JETON_MANAGEMENT_TOKEN: OPERATOR.token,
     JETON_SAMPLE: 'off',
     ...FAST_PATH,
     ...env,
-  })
-  const service = await compose({ config, clock, log, interactive: false, worker, workerLink })
+  }
+  const config = readConfig(environment)
+  const settings = serviceSettings(environment)
+  const service = await compose({ config, settings, clock, log, interactive: false, worker, workerLink })
   if (sample) await createSample(service.db, config)
   const { url, managementUrl } = await service.start()
   return {

@@ -3,6 +3,7 @@ import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
 import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
+import { HEARTBEAT_EVERY_MS, Heartbeat, waitForPropagation } from '../features/processes/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import {
@@ -13,11 +14,11 @@ import {
   TOKENS_REVOKED,
   TokenCache,
 } from '../features/tokens/index.ts'
-import { createUsageWriter, UsageCounter } from '../features/usage/index.ts'
+import { createUsageWriter, keyUse, UsageCounter } from '../features/usage/index.ts'
 import { markDestinationsDeleted } from '../features/webhooks/index.ts'
 import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/index.ts'
+import type { Config, SettingReport } from '../platform/config/index.ts'
 import {
   type Database,
   type MigrationReport,
@@ -32,13 +33,16 @@ import { createEgressPolicy, createTargetCheck } from '../platform/outbound/inde
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
+import { checkService } from './checks/check-service.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { cacheFigures, identifyProcess } from './process.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
+import { addServiceMetrics } from './service-metrics.ts'
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
@@ -52,6 +56,8 @@ const MAX_KEY_STATE_AGE_SECONDS = 30
 
 interface Parts {
   readonly config: Config
+  /** The same with where each value came from, for operators. */
+  readonly settings: readonly SettingReport[]
   readonly clock: Clock
   readonly log: Log
   /** True in a terminal, where every request is logged. */
@@ -123,12 +129,20 @@ export async function compose(parts: Parts): Promise<Service> {
     activeTokens: () => countActiveTokens(db, tokenCache.databaseClock.now()),
   })
   const egressPolicy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
+  const identity = identifyProcess(parts.worker === false ? 'http' : 'both')
+  const heartbeat = new Heartbeat({
+    ...{ db, clock, identity },
+    cacheFigures: () => cacheFigures(tokenCache, changeFeed),
+  })
   let url = config.JETON_PUBLIC_URL ?? ''
   let running = false
 
   const deps: RouteDeps = {
     db,
     clock,
+    identity,
+    settings: parts.settings,
+    check: (production) => checkService({ config, db, clock }, production),
     random: randomBytes,
     vault,
     egressPolicy,
@@ -140,6 +154,10 @@ export async function compose(parts: Parts): Promise<Service> {
     lastUsed,
     usage,
     writeUsage: usageWriter.write,
+    keyUse: async (projectId, ids) => {
+      const to = clock.now()
+      return keyUse(db, { projectId, ids, from: to - 24 * 60 * 60_000, to })
+    },
     readHealth: async (rows) => readHealth(db, rows, await db.now()),
     tokenTime: () => tokenCache.databaseClock.now(),
     whyNotWritable: () => writability.reason(),
@@ -154,6 +172,7 @@ export async function compose(parts: Parts): Promise<Service> {
     },
     onDelete: (projectId) => tokenCache.deleteKeysOf(projectId),
     onChange: (key) => void tokenCache.putKey(key),
+    waitForPropagation: (change) => waitForPropagation({ db, clock, ownId: identity.id }, change),
     flush: refusals.flush,
     listUndelivered,
     publicUrl: () => url,
@@ -167,7 +186,7 @@ export async function compose(parts: Parts): Promise<Service> {
   }
 
   addProcessMetrics(metrics)
-  addServiceMetrics()
+  addServiceMetrics(metrics, tokenCache)
   workerLink?.reportMetrics(metrics.families)
   const newHttp = () =>
     createHttp({
@@ -196,13 +215,20 @@ export async function compose(parts: Parts): Promise<Service> {
   const unsubscribers: (() => void)[] = []
 
   function startWork(): void {
-    const poller = startPeriodic(
+    const beats = startPeriodic(
       { clock, log },
-      { name: 'poll', everyMs: POLL_EVERY_MS, run: () => changeFeed.pollChanges() },
+      { name: 'heartbeat', everyMs: HEARTBEAT_EVERY_MS, run: heartbeat.beat },
     )
+    const poll = async () => {
+      await changeFeed.pollChanges()
+      // Somebody may wait for the confirmation of a change. Revoked tokens are too frequent for a write each.
+      if (changeFeed.keyStateVersion !== heartbeat.reportedVersion) beats.soon()
+    }
+    const poller = startPeriodic({ clock, log }, { name: 'poll', everyMs: POLL_EVERY_MS, run: poll })
     unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, poller.soon)))
     jobs.push(
       poller,
+      beats,
       startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
       startPeriodic({ clock, log }, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run }),
       startPeriodic(
@@ -217,31 +243,19 @@ export async function compose(parts: Parts): Promise<Service> {
     if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
   }
 
+  async function openListeners(): Promise<{ url: string; managementUrl: string }> {
+    const shared = workerLink !== undefined
+    const [place, managementPlace] = listenAddresses(config)
+    const address = await listen(main.app, place!, shared)
+    url ||= address
+    const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
+    return { url: address, managementUrl }
+  }
+
   async function flushAll(): Promise<void> {
     await refusals.flush()
     await operators.flush()
     await lastUsed.flush(db)
-  }
-
-  function addServiceMetrics(): void {
-    metrics.gauge(
-      'jeton_key_state_age_seconds',
-      'Age of the last confirmation of key state in this process.',
-      () => tokenCache.keyStateAgeSeconds,
-      'max',
-    )
-    metrics.gauge('jeton_workers', 'HTTP processes of the service.', () => 1)
-    metrics.gauge('jeton_tokens_cached', 'Tokens in the cache.', () => tokenCache.size)
-    metrics.countedElsewhere(
-      'jeton_token_cache_hits_total',
-      'Token lookups answered by the cache.',
-      () => tokenCache.hits,
-    )
-    metrics.countedElsewhere(
-      'jeton_token_cache_misses_total',
-      'Token lookups that read the store.',
-      () => tokenCache.misses,
-    )
   }
 
   return {
@@ -251,16 +265,14 @@ export async function compose(parts: Parts): Promise<Service> {
     changeFeed,
     async start() {
       await changeFeed.pollChanges()
-      const shared = workerLink !== undefined
-      const [publicAddress, managementAddress] = listenAddresses(config)
-      const address = await listen(main.app, publicAddress!, shared)
-      url ||= address
-      const managementUrl = managementAddress
-        ? await listen(management.app, managementAddress, shared)
-        : address
+      // Before it listens, since others must wait for every process that answers.
+      await heartbeat.beat().catch(() => undefined)
+      const addresses = await openListeners().catch((error) =>
+        heartbeat.leave().then(() => Promise.reject(error)),
+      )
       running = true
       startWork()
-      return { url: address, managementUrl }
+      return addresses
     },
     async stop() {
       running = false
@@ -273,6 +285,7 @@ export async function compose(parts: Parts): Promise<Service> {
           'could not write last-used times, refusals and usage at shutdown',
         ),
       )
+      await heartbeat.leave()
       await db.close()
     },
   }

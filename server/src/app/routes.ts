@@ -1,9 +1,10 @@
 import { accessRoutes, gatewayRoutes, tokenCheckRoutes } from '../features/access/index.ts'
 import { apiKeyRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
-import { deliveryRoutes, recoveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
+import { deliveryRoutes, queueRoutes, recoveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
 import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
 import { operatorRoutes } from '../features/operators/index.ts'
+import { processRoutes } from '../features/processes/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { publicationRoutes } from '../features/publications/index.ts'
 import { refusalRoutes } from '../features/refusals/index.ts'
@@ -19,6 +20,7 @@ import { errorPageRoutes, type ReferenceDeps, referenceRoutes } from './docs/ref
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { type HomeDeps, homeRoutes } from './home.routes.ts'
 import { loyaltyRoutes } from './loyalty.ts'
+import { serviceRoutes } from './service.routes.ts'
 
 type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
 
@@ -28,6 +30,8 @@ export type RouteDeps = DepsOf<typeof operatorRoutes> &
   DepsOf<typeof apiKeyRoutes> &
   DepsOf<typeof auditRoutes> &
   DepsOf<typeof refusalRoutes> &
+  DepsOf<typeof processRoutes> &
+  DepsOf<typeof serviceRoutes> &
   DepsOf<typeof oauthRoutes> &
   DepsOf<typeof tokenRoutes> &
   DepsOf<typeof gatewayRoutes> &
@@ -81,4 +85,7 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   refusalRoutes(app, deps)
   usageRoutes(app, deps)
   attentionRoutes(app, deps)
+  processRoutes(app, deps)
+  serviceRoutes(app, deps)
+  queueRoutes(app, deps)
 }

@@ -1,4 +1,5 @@
 import { Problem } from '../contract/problem.ts'
+import { HEARTBEAT_EVERY_MS, Heartbeat } from '../features/processes/index.ts'
 import { countActiveTokens } from '../features/tokens/index.ts'
 import { createUsageWriter, UsageCounter } from '../features/usage/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -14,6 +15,7 @@ import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, listenAddresses } from './listen.ts'
+import { identifyProcess } from './process.ts'
 import { Writability } from './writability.ts'
 
 interface Parts {
@@ -56,6 +58,13 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   })
   const writing = startPeriodic(parts, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run })
   const sending = startSending({ ...parts, db, vault, metrics, usage })
+  const heartbeat = new Heartbeat({ db, clock: parts.clock, identity: identifyProcess('worker') })
+  const beats = startPeriodic(parts, {
+    name: 'heartbeat',
+    everyMs: HEARTBEAT_EVERY_MS,
+    run: heartbeat.beat,
+  })
+  beats.soon()
 
   function createProbes(): Http {
     // No route here accepts a credential.
@@ -88,6 +97,8 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       await usageWriter
         .write()
         .catch((error) => parts.log.warn({ reason: (error as Error).message }, 'last usage was not written'))
+      await beats.stop()
+      await heartbeat.leave()
       await db.close()
     },
   }

@@ -78,8 +78,8 @@ export interface ApiDocument {
 
 /** Other paths are for API clients and probes, which use other credentials. */
 const FOR_OPERATORS = '/management/'
-/** Used by `jeton check` and `jeton listen`. */
-const HIDDEN = new Set(['access.check', 'event.sign'])
+/** Used by `jeton check`, `jeton listen`, `jeton config` and `jeton doctor`. */
+const HIDDEN = new Set(['access.check', 'event.sign', 'setting.list', 'check.list'])
 /** Suffix of the same list for one project, used with `--project`. */
 export const OF_PROJECT = '-of-project'
 

@@ -32,7 +32,7 @@ export interface Extra {
   /** Runs after the response is printed, except with --json and --quiet. */
   after?(session: Session, answer: Answer, options: Options): Promise<void>
   /** Query parameters that are sent unless their flag is given. */
-  readonly defaults?: Readonly<Record<string, string>>
+  defaults?(options: Options): Readonly<Record<string, string>>
   /** Runs last: adds a note, or ends with another exit code. */
   conclude?(io: Io, answer: Answer, options: Options): void
 }
@@ -127,7 +127,7 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)
   if (options.save) requireProfile(session)
   let request = await requestOf(session, operation, typed)
-  if (extra?.defaults) request = { ...request, query: { ...extra.defaults, ...request.query } }
+  if (extra?.defaults) request = { ...request, query: { ...extra.defaults(options), ...request.query } }
   if (operation.method !== 'GET' && !options.curl) nameServer(io, session.connection)
   if (isDestructive(operation) && (!options.curl || operation.body))
     request = await confirmed(session, operation, { request, yes: yes || options.curl === true })

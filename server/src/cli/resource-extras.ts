@@ -5,6 +5,7 @@ import { shellWord } from './format.ts'
 import { type Io, remark } from './io.ts'
 import { chosenProject, type List, projectId, projectName, type Resource, wholeList } from './resolve.ts'
 import type { Extra } from './resource-command.ts'
+import { spreading } from './spreading.ts'
 
 /** `operator create --local` writes to the store: for the first operator, and if all credentials are lost. */
 const localCreation: Extra = {
@@ -170,7 +171,7 @@ function failUnlessActive(_: Io, { json }: Answer): void {
   if (!(json as { active: boolean }).active) throw new ExitWith(EXIT.refused)
 }
 
-const test: Extra = { defaults: { wait_ms: TEST_WAIT_MS }, conclude: failUnlessDelivered }
+const test: Extra = { defaults: () => ({ wait_ms: TEST_WAIT_MS }), conclude: failUnlessDelivered }
 
 /** Additions to generated commands, by `noun.verb`. */
 export const EXTRAS: Readonly<Record<string, Extra>> = {
@@ -188,6 +189,7 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
     ],
   },
   'key.update': {
+    ...spreading,
     examples: [
       'jeton key update pos-gateway --token-limit 50',
       'jeton key update pos-gateway --token-limit null --ip-whitelist ""',
@@ -196,7 +198,15 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'key.show': {
     examples: ['jeton key show pos-gateway', 'jeton key show 4f0c5d1e-7a52-4b7e-9d0f-3c1f6a2b8e90 --json'],
   },
-  'key.block': { examples: ['jeton key block pos-gateway'] },
+  'key.block': {
+    ...spreading,
+    examples: [
+      'jeton key block pos-gateway --reason "secret found in a public repository"',
+      'jeton key block pos-gateway --wait   # until every process applies it',
+    ],
+  },
+  'key.unblock': { ...spreading, examples: ['jeton key unblock pos-gateway --wait'] },
+  'key.revoke-tokens': { ...spreading, examples: ['jeton key revoke-tokens pos-gateway --wait'] },
   'key.regenerate': { examples: ['jeton key regenerate pos-gateway --grace-seconds 86400'] },
   'operator.create': {
     ...localCreation,

@@ -1,5 +1,6 @@
 import { openStore } from '../app/compose.ts'
 import { readKeys } from '../app/encryption-keys.ts'
+import { planOf } from '../app/plan-migrations.ts'
 import { type Reencryption, reencryptSecrets } from '../features/webhooks/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
@@ -9,7 +10,7 @@ import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { CommandFailure, EXIT, ExitWith } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { noStore, openExisting, planOf, storeExists } from './store.ts'
+import { noStore, openExisting, storeExists } from './store.ts'
 
 const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, requestId: null }
 

@@ -8,7 +8,7 @@ import { countOperators } from '../features/operators/index.ts'
 import { countProjects } from '../features/projects/index.ts'
 import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
-import { type Config, readConfig } from '../platform/config/index.ts'
+import { type Config, readConfig, serviceSettings } from '../platform/config/index.ts'
 import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { connectToSupervisor, isWorker, type WorkerLink } from '../platform/workers/index.ts'
@@ -28,7 +28,8 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const config = configOf(port)
   const interactive = process.stdout.isTTY === true
   const log = createLog({ level: config.JETON_LOG_LEVEL, readable: interactive })
-  const parts = { config, clock: systemClock, log, interactive, worker }
+  const settings = serviceSettings(process.env, port === undefined ? [] : ['JETON_PORT'])
+  const parts = { config, settings, clock: systemClock, log, interactive, worker }
   const several = config.JETON_WORKERS > 1
   const workerLink = several ? connectToSupervisor(systemClock) : undefined
   if (workerLink) return serveAsWorker(await compose({ ...parts, workerLink }), workerLink, log)

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
+import { addConnectionOptions } from './connection.ts'
 import { EXIT, ExitWith } from './exit.ts'
 import { exampleText } from './format.ts'
 import type { Io } from './io.ts'
+
+const LOCAL_TEXT = 'ask no service: use the settings of this shell'
 
 /** Commands for the machine of the service. Each loads its module on demand, because loading the service is slow. */
 export function addServiceCommands(program: Command, io: Io): void {
@@ -55,28 +58,40 @@ export function addServiceCommands(program: Command, io: Io): void {
     )
     .action(async (options) => (await import('./rotate-encryption-key.ts')).rotateEncryptionKey(io, options))
 
-  program
+  const config = program
     .command('config')
-    .summary('settings of this shell and where each comes from')
+    .summary('settings of the running service and where each comes from')
     .description(
-      'Prints the settings of a service started from this shell, and where each comes from. Secrets are masked.',
+      'Prints the settings of the running service, and where each comes from. Without a service that answers, it prints those of a service started from this shell. It says which. Secrets are masked.',
     )
+    .option('--local', LOCAL_TEXT)
     .option('--json', 'JSON output')
-    .action(async (options) => (await import('./show-config.ts')).showConfig(io, options))
+    .addHelpText('after', exampleText(['jeton config', 'jeton config --local']))
+  addConnectionOptions(config).action(async (options) =>
+    (await import('./show-config.ts')).showConfig(io, options),
+  )
 
-  program
+  const doctor = program
     .command('doctor')
     .summary('check settings, store, clock, ports and permissions')
     .description(
-      'Checks settings, store, clock, ports, permissions and proxies, and says how to fix problems. It reads the settings of this shell, so run it with the environment of the service. ? marks what it cannot check. It changes nothing. Exit code 78 if a check fails.',
+      'Checks settings, store, clock, permissions and proxies inside the running service, and says how to fix problems. Without a service that answers, it checks the settings of this shell, and its ports. It says which. ? marks what it cannot check. It changes nothing. Exit code 78 if a check fails.',
     )
     .option('--production', 'also check the list before going live')
+    .option('--local', LOCAL_TEXT)
     .option('--json', 'JSON output')
-    .addHelpText('after', exampleText(['jeton doctor', 'jeton doctor --production || exit 1']))
-    .action(async (options) => {
-      const healthy = await (await import('./doctor/doctor.ts')).doctor(io, options)
-      if (!healthy) throw new ExitWith(EXIT.configuration)
-    })
+    .addHelpText(
+      'after',
+      exampleText([
+        'jeton doctor',
+        'jeton doctor --production || exit 1',
+        'JETON_DATABASE_URL=postgres://… jeton doctor --local   # before the first start',
+      ]),
+    )
+  addConnectionOptions(doctor).action(async (options) => {
+    const healthy = await (await import('./doctor/doctor.ts')).doctor(io, options)
+    if (!healthy) throw new ExitWith(EXIT.configuration)
+  })
 
   program
     .command('backup')

@@ -1,13 +1,12 @@
 import { openStore } from '../app/compose.ts'
 import { MIGRATIONS } from '../app/migrations/index.ts'
-import { VERSION } from '../app/version.ts'
+import { planOf } from '../app/plan-migrations.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig } from '../platform/config/index.ts'
 import {
   type Database,
   type MigrationReport,
   openDatabase,
-  planMigrations,
   sqliteFile as sqliteFileIn,
   sqliteFileState,
 } from '../platform/database/index.ts'
@@ -35,10 +34,6 @@ export const openExisting = (config: Config): Promise<Database> =>
       inspect: true,
     },
   )
-
-/** The pending migrations. */
-export const planOf = (db: Database): Promise<MigrationReport> =>
-  planMigrations(db, { migrations: MIGRATIONS, program: VERSION })
 
 export const planForNew = (): MigrationReport => ({
   applied: MIGRATIONS.map(({ name }) => name),

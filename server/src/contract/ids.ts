@@ -20,6 +20,7 @@ export const ID_PREFIX = {
   distribution: 'distr_',
   delivery: 'whs_',
   publication: 'pub_',
+  process: 'proc_',
 } as const
 
 /** Credentials have a prefix and a checksum, so that secret scanners find leaked ones. */

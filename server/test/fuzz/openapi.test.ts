@@ -227,9 +227,9 @@ describe('the OpenAPI document', () => {
     const seen = new Set<string>()
     for (const route of routes)
       for (const { name, in: place, schema } of route.parameters ?? []) {
-        // Most lists take the same parameters, from the same declarations.
+        // Most lists take the same parameters, from the same declarations. A missing body is refused as well.
         const key = JSON.stringify([name, schema])
-        if (place !== 'query' || seen.has(key)) continue
+        if (place !== 'query' || route.requestBody?.required || seen.has(key)) continue
         seen.add(key)
         const fits = (text: string) => fromText.validate({ properties: { text: schema } }, { text })
         const ask = (text: string) => ({ query: `?${new URLSearchParams({ [name]: text })}` })

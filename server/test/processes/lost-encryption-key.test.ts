@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Finding } from '../../src/cli/doctor/finding.ts'
+import type { Finding } from '../../src/app/checks/finding.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { keyIdOf } from '../../src/platform/encryption.ts'
 import { encryptionKeyFile, KEY_ADVICE } from '../../src/platform/encryption-key.ts'

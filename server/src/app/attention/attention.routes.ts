@@ -25,7 +25,7 @@ const Entry = Type.Object({
     },
     { description: 'The resource that it is about.' },
   ),
-  message: Type.String({ description: 'What is wrong, in one sentence.' }),
+  message: Type.String({ description: 'The problem, in one sentence.' }),
   fix: Type.Object(
     {
       command: Type.String({ description: 'The command or setting that fixes it.' }),
@@ -79,7 +79,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
       schema: {
         tags,
         operationId: 'attention.list',
-        summary: 'What needs attention in the whole service, the worst first',
+        summary: 'List problems of the whole service, the worst first',
         description: 'Each entry names the command that fixes it. An empty list is the best answer.',
         response: { 200: List },
         'x-columns': ['severity', 'kind', 'message'],
@@ -99,7 +99,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
       schema: {
         tags,
         operationId: 'attention.list-of-project',
-        summary: 'What needs attention in a project, the worst first',
+        summary: 'List problems of a project, the worst first',
         description: 'Each entry names the command that fixes it.',
         params: Type.Object({ project_id: IdParam }),
         response: { 200: List },

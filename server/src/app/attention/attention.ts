@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 export interface Fix {
-  /** What to type; it may be a setting. */
+  /** Command or setting that fixes it. */
   readonly command: string
   /** The same through the API; null where no call does it. */
   readonly call: string | null

@@ -1,7 +1,11 @@
+import { listStaleProcesses } from '../../features/processes/index.ts'
 import { hasProjectNamed } from '../../features/projects/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { SAMPLE_PROJECT } from '../first-start.ts'
 import { type Attention, type Subject, word } from './attention.ts'
+
+/** A process confirms the state of keys every second. */
+const MAX_KEY_STATE_AGE_MS = 10_000
 
 const SERVICE: Subject = { type: 'service', id: 'service', name: 'this service', project_id: null }
 
@@ -21,7 +25,7 @@ export async function serviceRules(state: ServiceState): Promise<Attention[]> {
     await state.missingKeyIds(),
     state.isExposed && (await hasProjectNamed(state.db, SAMPLE_PROJECT)),
   ]
-  const found: Attention[] = []
+  const found: Attention[] = await staleProcesses(state.db)
   if (reason !== undefined)
     found.push({
       kind: 'store.not_writable',
@@ -50,4 +54,17 @@ export async function serviceRules(state: ServiceState): Promise<Attention[]> {
       fix: { command: `jeton project delete ${word(SAMPLE_PROJECT)} --yes`, call: null },
     })
   return found
+}
+
+async function staleProcesses(db: Database): Promise<Attention[]> {
+  const now = await db.now()
+  const stale = await listStaleProcesses(db, { now, maxAgeMs: MAX_KEY_STATE_AGE_MS })
+  return stale.map(({ row, ageMs }) => ({
+    kind: 'process.stale_key_state',
+    severity: 'error',
+    since: now - ageMs,
+    subject: { type: 'process', id: row.id, name: `${row.host} (pid ${row.pid})`, project_id: null },
+    message: `The process on ${row.host} (pid ${row.pid}) has not confirmed the state of keys for ${Math.round(ageMs / 1000)} s. After 30 s it returns 503.`,
+    fix: { command: 'jeton process list', call: 'GET /management/v1/processes' },
+  }))
 }

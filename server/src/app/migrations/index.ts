@@ -15,6 +15,7 @@ import { failingDeliveries } from './0013-failing-deliveries.ts'
 import { tokenCounts } from './0014-token-counts.ts'
 import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
+import { processes } from './0019-processes.ts'
 import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
 
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   outbox,
   tokenCounts,
   issueBatch,
+  processes,
   failedDeliveries,
   usage,
 ]

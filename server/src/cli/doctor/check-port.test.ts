@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
 import { OPERATOR, startService } from '../../../test/service.ts'
+import type { Finding } from '../../app/checks/finding.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { saveProfile } from '../profile.ts'
-import type { Finding } from './finding.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('check-port')))
@@ -16,7 +16,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 async function portOf(settings: Record<string, string>): Promise<Finding | undefined> {
   const env = { XDG_CONFIG_HOME: folder, ...settings }
-  const { checks } = JSON.parse((await jeton(['doctor', '--json'], { env })).out) as { checks: Finding[] }
+  const { checks } = JSON.parse((await jeton(['doctor', '--local', '--json'], { env })).out) as {
+    checks: Finding[]
+  }
   return checks.find(({ name }) => name === 'port')
 }
 const emptyFolder = () => ({ JETON_DATA_DIR: join(folder, 'data') })

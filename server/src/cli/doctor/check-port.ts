@@ -1,14 +1,15 @@
 import { createServer } from 'node:net'
+import type { StoreExamined } from '../../app/checks/check-store.ts'
+import { type Finding, failed, ok, unknown } from '../../app/checks/finding.ts'
 import { portHolder } from '../../app/port-holder.ts'
 import { hasAuditEntry } from '../../features/audit/index.ts'
 import type { Config } from '../../platform/config/index.ts'
+import { isJeton, reachableUrl } from '../ask-service.ts'
 import { exchange } from '../call-api.ts'
 import { connect } from '../connection.ts'
 import type { Io } from '../io.ts'
 import type { List } from '../resolve.ts'
 import { openExisting, storeExists } from '../store.ts'
-import type { StoreExamined } from './check-store.ts'
-import { type Finding, failed, ok, unknown } from './finding.ts'
 
 const TIMEOUT_MS = 2_000
 
@@ -41,14 +42,11 @@ async function checkPort(around: PortContext, where: Port): Promise<Finding> {
   const code = await tryToListen(host, port)
   if (code === undefined) return ok('port', `${host}:${port} is free`)
   if (code === 'EADDRINUSE')
-    return (await isJeton(urlOf(where))) ? checkStoreOfServer(around, where) : taken(port, setting)
+    return (await isJeton(reachableUrl(host, port)))
+      ? checkStoreOfServer(around, where)
+      : taken(port, setting)
   if (code === 'EACCES') return failed('port', `${port} requires root privileges`, `${setting}=8080`)
   return failed('port', `cannot listen on ${host} (${code})`, 'JETON_HOST=127.0.0.1, or 0.0.0.0 for all')
-}
-
-function urlOf({ host, port }: Port): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** Checks whether the Jeton on this port uses this store. Only an operator can compare the contents. */
@@ -56,7 +54,7 @@ async function checkStoreOfServer(around: PortContext, where: Port): Promise<Fin
   const { host, port, setting, hasManagement } = where
   const running = `Jeton is running at ${host}:${port}`
   if (!hasManagement) return unknown('port', `${running}; its store is only visible at JETON_MANAGEMENT_PORT`)
-  const url = urlOf(where)
+  const url = reachableUrl(host, port)
   const isSame = await compareStores(around, url)
   if (isSame) return ok('port', `${running}, with this store`)
   if (isSame === undefined)
@@ -109,18 +107,4 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   return promise
-}
-
-/** Every response of Jeton has a request id, for any path. */
-async function isJeton(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/health/live`, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'manual',
-    })
-    await response.body?.cancel()
-    return /^v-[0-9a-f]{18}$/.test(response.headers.get('x-request-id') ?? '')
-  } catch {
-    return false
-  }
 }

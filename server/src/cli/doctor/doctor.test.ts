@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
 import { startService } from '../../../test/service.ts'
+import { checkEncryption } from '../../app/checks/check-files.ts'
+import { checkWorkers } from '../../app/checks/check-store.ts'
+import type { Finding } from '../../app/checks/finding.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
-import { checkEncryption } from './check-files.ts'
-import { checkWorkers } from './check-store.ts'
-import type { Finding } from './finding.ts'
 
 let folder: string
 beforeEach(() => (folder = newFolder('doctor')))
@@ -197,17 +197,22 @@ test('--production passes no check that it could not run: without a store, or wi
   for (const name of ['operators', 'sample']) expect(broken.of(name)?.result).toBe('unknown')
 })
 
-test('config and doctor say that they read the settings of this shell', async () => {
+test('without a service, config and doctor say that they read the settings of this shell, and why no service was asked', async () => {
   const whose = 'These are the settings of this shell.'
-  const doctor = await jeton(['doctor'], { env: settings() })
+  const env = settings({ JETON_PORT: '1' })
+  const doctor = await jeton(['doctor'], { env })
   expect(doctor.out.startsWith(whose)).toBe(true)
-  const { out } = await jeton(['doctor', '--json'], { env: settings() })
-  expect(JSON.parse(out).settings_from).toBe('environment of this shell')
+  expect(doctor.out).toMatch(/^\? service +not asked: no service answers at http:\/\/127\.0\.0\.1:1$/m)
+  const { out } = await jeton(['doctor', '--json'], { env })
+  expect(JSON.parse(out)).toMatchObject({ settings_from: 'environment of this shell', service: null })
   for (const argv of [['config'], ['config', '--json']]) {
-    const shown = await jeton(argv, { env: settings() })
+    const shown = await jeton(argv, { env })
+    expect(shown.err).toContain('No service was asked: no service answers at http://127.0.0.1:1.\n')
     expect(shown.err).toContain(whose)
     expect(shown.out).not.toContain(whose)
   }
+  const local = await jeton(['doctor', '--local'], { env })
+  expect(local.out).not.toContain('service  ')
 })
 
 test.each([

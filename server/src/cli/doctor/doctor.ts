@@ -1,53 +1,92 @@
-import { type Config, readConfig } from '../../platform/config/index.ts'
+import { checkDataFolder, checkEncryption } from '../../app/checks/check-files.ts'
+import { checkProduction, checkProxies, type Judge } from '../../app/checks/check-production.ts'
+import { checkWorkers } from '../../app/checks/check-store.ts'
+import { asUnknown, type Finding, failed, ok, unknown } from '../../app/checks/finding.ts'
+import { type Config, type Environment, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
+import { type AnsweredBy, type AskOptions, answeredByText, askService } from '../ask-service.ts'
 import { TERMINAL_COLUMNS, wrapped } from '../format.ts'
 import { asStarted, coloured, type Io, printLine } from '../io.ts'
-import { SHELL_SETTINGS } from '../show-config.ts'
+import { FROM_SHELL, SHELL_SETTINGS } from '../show-config.ts'
 import { storeExists } from '../store.ts'
-import { checkDataFolder, checkEncryption, checkProfile } from './check-files.ts'
 import { checkPorts } from './check-port.ts'
-import { checkProduction, checkProxies } from './check-production.ts'
-import { checkStore, checkWorkers } from './check-store.ts'
-import { asUnknown, type Finding, failed, ok, unlessDefault } from './finding.ts'
+import { checkProfile } from './check-profile.ts'
+import { checkStore } from './check-store.ts'
 
-interface DoctorOptions {
+interface DoctorOptions extends AskOptions {
   readonly production?: boolean
   readonly json?: boolean
 }
 
-/** Runs every check and changes nothing. True if none failed. */
+/** Runs every check, in the running service or else with the settings of this shell. Changes nothing. True if none failed. */
 export async function doctor(io: Io, options: DoctorOptions): Promise<boolean> {
-  const findings = await examine(io, options.production === true)
+  const { service, findings } = await findingsOf(io, options)
   const healthy = findings.every(({ result }) => result !== 'failed')
   if (options.json) {
-    printLine(
-      io,
-      JSON.stringify({ ok: healthy, settings_from: 'environment of this shell', checks: findings }, null, 2),
-    )
+    const from = service ? { settings_from: 'service', service } : FROM_SHELL
+    printLine(io, JSON.stringify({ ok: healthy, ...from, checks: findings }, null, 2))
     return healthy
   }
-  for (const text of wrapped(SHELL_SETTINGS, TERMINAL_COLUMNS)) printLine(io, text)
+  const heading = service
+    ? `${answeredByText(service)} Settings of this shell: ${asStarted(io, 'jeton doctor --local')}`
+    : SHELL_SETTINGS
+  for (const text of wrapped(heading, TERMINAL_COLUMNS)) printLine(io, text)
   for (const finding of findings) printLine(io, line(io, finding))
   return healthy
 }
+
+interface Found {
+  readonly service?: AnsweredBy
+  readonly findings: readonly Finding[]
+}
+
+type Check = Omit<Finding, 'do'> & { readonly remedy: string | null }
+
+async function findingsOf(io: Io, options: DoctorOptions): Promise<Found> {
+  const production = options.production === true
+  if (options.local) return { findings: await examine(io, production) }
+  const asked = await askService<Check>(io, options, {
+    path: '/management/v1/checks',
+    query: { production: String(production) },
+  })
+  if (asked.answeredBy)
+    return {
+      service: asked.answeredBy,
+      findings: [...asked.data.map(findingOf), checkProfile(io.env)],
+    }
+  const says = `not asked: ${asked.whyNot}`
+  return { findings: [unknown('service', says, asked.do), ...(await examine(io, production))] }
+}
+
+const findingOf = ({ name, result, says, remedy }: Check): Finding => ({
+  ...{ name, result, says },
+  ...(remedy !== null && { do: remedy }),
+})
+
+/** Turns success that rests on defaults into unknown, since the service may have another environment. */
+const unlessDefault =
+  (env: Environment): Judge =>
+  (finding, settings) => {
+    if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding
+    return unknown(finding.name, `${settings.join(', ')} not set in this shell. Default: ${finding.says}`)
+  }
 
 async function examine(io: Io, production: boolean): Promise<Finding[]> {
   const { config, finding } = settingsOf(io)
   if (!config) return [finding, checkProfile(io.env)]
   const store = await checkStore(config, { now: io.now, production })
   const encryption = checkEncryption(config, { production, needed: store.neededKeys })
-  const seen = (found: Finding, setting: string) =>
-    production ? unlessDefault(found, io.env, [setting]) : found
+  const judge: Judge = production ? unlessDefault(io.env) : (found) => found
   return [
     finding,
     ...checkDataFolder(config, production),
     production && !storeExists(config) ? asUnknown(encryption) : encryption,
     ...store.findings,
     ...(await checkPorts({ io, config, store })),
-    seen(checkWorkers(config), 'JETON_WORKERS'),
+    judge(checkWorkers(config), ['JETON_WORKERS']),
     checkProfile(io.env),
-    ...checkProxies(config, production).map((found) => seen(found, 'JETON_TRUSTED_PROXIES')),
-    ...(production ? checkProduction(config, io.env, store) : []),
+    ...checkProxies(config, production).map((found) => judge(found, ['JETON_TRUSTED_PROXIES'])),
+    ...(production ? checkProduction(config, store, judge) : []),
   ]
 }
 

@@ -23,7 +23,7 @@ const TokenCheck = Type.Object({
   token: Type.Unsafe<Partial<ReturnType<typeof tokenView>> | null>({
     ...FoundTokenSchema,
     type: ['object', 'null'],
-    description: 'The token without its value; null if it is not on record.',
+    description: 'The token without its value; null if it is unknown.',
   }),
 })
 

@@ -1,30 +1,34 @@
-import { CREDENTIAL_PREFIX } from '../../contract/ids.ts'
+import { CREDENTIAL_PREFIX, withoutCredentials } from '../../contract/ids.ts'
 import { digestOf, last4, newCredential } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
 import { checkWhitelist } from './api-key.ts'
-import { type ChangeDeps, changeApiKey, type KeyRequest } from './change-api-key.ts'
+import { type ChangeDeps, type ChangedKey, changeApiKey, type KeyRequest } from './change-api-key.ts'
 
 /** Blocking ends all active tokens permanently. Unblocking allows the key to issue new ones. */
-export const blockApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
+export const blockApiKey = (
+  deps: ChangeDeps,
+  request: KeyRequest & { reason?: string | undefined },
+): Promise<ChangedKey> =>
   changeApiKey(deps, request, {
     action: 'api_key.blocked',
     apply: (key) => (key.state === 'blocked' ? null : { state: 'blocked', epoch: key.epoch + 1 }),
+    reason: request.reason && withoutCredentials(request.reason),
   })
 
-export const unblockApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
+export const unblockApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ChangedKey> =>
   changeApiKey(deps, request, {
     action: 'api_key.unblocked',
     apply: (key) => (key.state === 'active' ? null : { state: 'active' }),
   })
 
-export const deleteApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
+export const deleteApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ChangedKey> =>
   changeApiKey(deps, request, {
     action: 'api_key.deleted',
     apply: (key) => ({ state: 'deleted', epoch: key.epoch + 1 }),
   })
 
 /** Revokes all active tokens without blocking the key: after a leak, a new secret alone would leave stolen tokens active. */
-export const revokeTokensOfApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ApiKeyRow> =>
+export const revokeTokensOfApiKey = (deps: ChangeDeps, request: KeyRequest): Promise<ChangedKey> =>
   changeApiKey(deps, request, {
     action: 'api_key.tokens_revoked',
     apply: (key) => ({ epoch: key.epoch + 1 }),
@@ -33,7 +37,7 @@ export const revokeTokensOfApiKey = (deps: ChangeDeps, request: KeyRequest): Pro
 /** Replaces the secret and keeps active tokens. The previous secret works for `graceSeconds`; an older one stops now. */
 export async function regenerateApiKey(deps: ChangeDeps, request: KeyRequest & { graceSeconds: number }) {
   const appToken = newCredential(deps.random, CREDENTIAL_PREFIX.app_token)
-  const row = await changeApiKey(deps, request, {
+  const { row } = await changeApiKey(deps, request, {
     action: 'api_key.regenerated',
     apply: (key, now) => ({
       secret_digest: digestOf(appToken),
@@ -54,7 +58,7 @@ export interface KeyFields {
   readonly token_limit?: number | null | undefined
 }
 
-export function updateApiKey(deps: ChangeDeps, request: KeyRequest, fields: KeyFields): Promise<ApiKeyRow> {
+export function updateApiKey(deps: ChangeDeps, request: KeyRequest, fields: KeyFields): Promise<ChangedKey> {
   if (fields.ip_whitelist) checkWhitelist(fields.ip_whitelist)
   return changeApiKey(deps, request, { action: 'api_key.updated', apply: (key) => differenceOf(key, fields) })
 }

@@ -1,23 +1,27 @@
 import { Type } from 'typebox'
 import { notFound } from '../../contract/problem.ts'
-import { SCOPE_VALUES, type Scope } from '../../contract/scopes.ts'
-import { RANGE_PATTERN } from '../../platform/addresses.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
-  IdParam,
   listAnswer,
   listOf,
   NameField,
-  NullableInteger,
-  NullableText,
-  nullable,
   PageQuery,
   pageOf,
   strict,
 } from '../../platform/http/index.ts'
 import { type CountTokens, requireProject } from '../projects/index.ts'
+import {
+  ApiKey,
+  ApiKeyWithSecret,
+  BlockBody,
+  ChangedApiKey,
+  Params,
+  ProjectParams,
+  State,
+  settable,
+} from './api-key.schemas.ts'
 import { type ApiKeyRow, findApiKey } from './api-key.store.ts'
 import { apiKeyView } from './api-key.ts'
 import {
@@ -28,74 +32,19 @@ import {
   unblockApiKey,
   updateApiKey,
 } from './api-key-changes.ts'
-import type { ChangeDeps, KeyRequest } from './change-api-key.ts'
+import type { ChangeDeps, ChangedKey, KeyRequest } from './change-api-key.ts'
 import { createApiKey } from './create-api-key.ts'
 import { listApiKeys } from './list-api-keys.ts'
-
-const State = Type.Unsafe<'active' | 'blocked' | 'deleted'>({
-  type: 'string',
-  enum: ['active', 'blocked', 'deleted'],
-})
-
-const shownFields = {
-  id: Type.String(),
-  object: Type.Literal('api_key'),
-  project_id: Type.String(),
-  name: Type.String(),
-  app_id: Type.String(),
-  app_token_last4: Type.String(),
-  client_id: Type.String(),
-  permissions: Type.Array(Type.String()),
-  ip_whitelist: Type.Array(Type.String()),
-  token_limit: NullableInteger,
-  state: State,
-  active_tokens: Type.Integer(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-  regenerated_at: NullableText,
-  last_used_at: NullableText,
-  last_used_from: nullable<string>('string', { description: 'Address that it was last used from.' }),
-  recent_addresses: Type.Array(Type.Object({ address: Type.String(), last_used_at: Type.String() }), {
-    description: 'Addresses that it was used from lately, newest first, at most 16.',
-  }),
-}
-const ApiKey = Type.Object(shownFields)
-const ApiKeyWithSecret = Type.Object({
-  ...shownFields,
-  app_token: Type.String({ description: 'Shown only in this response.' }),
-})
-
-const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
-
-const settable = {
-  permissions: Type.Optional(
-    Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPE_VALUES }), {
-      minItems: 1,
-      maxItems: SCOPE_VALUES.length,
-      description: 'Scopes that the key can request. Default: `api`.',
-    }),
-  ),
-  ip_whitelist: Type.Optional(
-    Type.Array(Type.String({ pattern: RANGE_PATTERN, 'x-says': RANGE_RULE }), {
-      maxItems: 200,
-      description: 'Allowed addresses and CIDR ranges. An empty list allows all.',
-    }),
-  ),
-  token_limit: Type.Optional(
-    nullable<number>('integer', {
-      minimum: 1,
-      maximum: 1000,
-      description:
-        'Maximum number of active tokens of this key, so that it cannot use up the limit of its project. Null means no limit.',
-    }),
-  ),
-}
-
-const ProjectParams = Type.Object({ project_id: IdParam })
-const Params = Type.Object({ project_id: IdParam, key_id: IdParam })
+import { type WaitForPropagation, WaitQuery } from './propagation.ts'
 
 interface Deps extends ChangeDeps {
   readonly countTokens: CountTokens
+  /** Requests of keys of a project in the last 24 hours, by id. */
+  readonly keyUse: (
+    projectId: string,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, { readonly requests: number; readonly refused: number }>>
+  readonly waitForPropagation: WaitForPropagation
 }
 
 export function apiKeyRoutes(app: App, deps: Deps): void {
@@ -108,12 +57,40 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     const byKey = new Map(counts.map(({ key_id, count }) => [key_id, count]))
     return (key) => byKey.get(key.id) ?? 0
   }
-  const shown = async (row: ApiKeyRow) => apiKeyView(row, (await activeTokens(row.project_id))(row))
+  async function viewsOf(
+    projectId: string,
+    rows: readonly ApiKeyRow[],
+  ): Promise<(row: ApiKeyRow) => ReturnType<typeof apiKeyView>> {
+    const [tokensOf, uses, now] = await Promise.all([
+      activeTokens(projectId),
+      deps.keyUse(
+        projectId,
+        rows.map(({ id }) => id),
+      ),
+      deps.db.now(),
+    ])
+    const unused = { requests: 0, refused: 0 }
+    return (row) => apiKeyView(row, { activeTokens: tokensOf(row), usage: uses.get(row.id) ?? unused, now })
+  }
+  const shown = async (row: ApiKeyRow) => (await viewsOf(row.project_id, [row]))(row)
   const asked = (request: { params: { project_id: string; key_id: string }; actor: Actor }): KeyRequest => ({
     projectId: request.params.project_id,
     keyId: request.params.key_id,
     actor: request.actor,
   })
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
+  const spread = async (
+    { row, keyStateVersion: version }: ChangedKey,
+    { query, signal }: { query: { wait_ms?: number }; signal: AbortSignal },
+  ) => {
+    const propagation = await deps.waitForPropagation({
+      version,
+      waitMs: query.wait_ms ?? 0,
+      signal: AbortSignal.any([signal, stopping.signal]),
+    })
+    return { ...(await shown(row)), propagation }
+  }
 
   app.get(
     path,
@@ -154,8 +131,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       const project = await requireProject(deps.db, request.params.project_id)
       const page = pageOf(request.query)
       const rows = await listApiKeys(deps.db, { ...request.query, projectId: project.id }, page)
-      const tokensOf = await activeTokens(project.id)
-      return listAnswer(rows, page, { item: (row) => apiKeyView(row, tokensOf(row)) })
+      return listAnswer(rows, page, { item: await viewsOf(project.id, rows.rows) }) as never
     },
   )
 
@@ -178,7 +154,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     async (request, reply) => {
       const wanted = { ...request.body, projectId: request.params.project_id, actor: request.actor }
       const { row, appToken } = await createApiKey(deps, wanted)
-      return reply.code(201).send({ ...apiKeyView(row, 0), app_token: appToken })
+      return reply.code(201).send({ ...(await shown(row)), app_token: appToken } as never)
     },
   )
 
@@ -212,11 +188,12 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         operationId: 'key.update',
         summary: 'Update name, permissions, IP allowlist or limit; applies to active tokens too',
         params: Params,
+        querystring: WaitQuery,
         body: strict({ name: Type.Optional(NameField), ...settable }, { minProperties: 1 }),
-        response: { 200: ApiKey },
+        response: { 200: ChangedApiKey },
       },
     },
-    async (request) => shown(await updateApiKey(deps, asked(request), request.body)),
+    async (request) => spread(await updateApiKey(deps, asked(request), request.body), request),
   )
 
   app.delete(
@@ -232,11 +209,28 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         response: { 200: ApiKey },
       },
     },
-    async (request) => shown(await deleteApiKey(deps, asked(request))),
+    async (request) => shown((await deleteApiKey(deps, asked(request))).row),
+  )
+
+  app.post(
+    `${path}/:key_id/block`,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'key.block',
+        summary: 'Block an API key; its tokens are dead at once and stay so',
+        params: Params,
+        querystring: WaitQuery,
+        body: BlockBody,
+        response: { 200: ChangedApiKey },
+      },
+    },
+    async (request) =>
+      spread(await blockApiKey(deps, { ...asked(request), reason: request.body?.reason }), request),
   )
 
   const verbs = [
-    { verb: 'block', run: blockApiKey, summary: 'Block an API key; its tokens stop working permanently' },
     { verb: 'unblock', run: unblockApiKey, summary: 'Unblock an API key; it can issue new tokens' },
     {
       verb: 'revoke-tokens',
@@ -249,9 +243,16 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       `${path}/:key_id/${verb}`,
       {
         config,
-        schema: { tags, operationId: `key.${verb}`, summary, params: Params, response: { 200: ApiKey } },
+        schema: {
+          tags,
+          operationId: `key.${verb}`,
+          summary,
+          params: Params,
+          querystring: WaitQuery,
+          response: { 200: ChangedApiKey },
+        },
       },
-      async (request) => shown(await run(deps, asked(request))),
+      async (request) => spread(await run(deps, asked(request)), request),
     )
 
   app.post(

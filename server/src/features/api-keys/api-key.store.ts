@@ -37,6 +37,7 @@ export interface ApiKeyRow {
 
 export interface ApiKeyTables {
   api_keys: ApiKeyRow
+  key_state: { id: number; version: number }
 }
 
 /** Topic of the notification after every change of a key. */
@@ -111,6 +112,29 @@ export async function updateApiKeyRow(
 ): Promise<void> {
   await keys.update(tx, row, change)
   await tx.notify(KEYS_CHANGED)
+}
+
+/** The one row of `key_state`; there is none before the first change. */
+const KEY_STATE_ID = 1
+
+/** Counts a change of a key. Transactions wait for each other here, so versions are given in the order of commits. */
+export async function raiseKeyStateVersion(tx: Transaction): Promise<number> {
+  const { version } = await tx
+    .write<ApiKeyTables>()
+    .insertInto('key_state')
+    .values({ id: KEY_STATE_ID, version: 1 })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ version: sql<number>`key_state.version + 1` }),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow()
+  return version
+}
+
+/** Every change up to this version can be read by a query that starts now. */
+export async function readKeyStateVersion(reader: Reader): Promise<number> {
+  const row = await reader.read<ApiKeyTables>().selectFrom('key_state').select('version').executeTakeFirst()
+  return row?.version ?? 0
 }
 
 /** Marks all keys of a deleted project as deleted. */

@@ -4,10 +4,17 @@ import { parseRange } from '../../platform/addresses.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
-import { recentAddressesOf } from './recent-addresses.ts'
+import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
+
+/** What use has changed, as far as other features know it. */
+export interface KeyActivity {
+  readonly activeTokens: number
+  readonly usage: { readonly requests: number; readonly refused: number }
+  readonly now: number
+}
 
 /** Public view of an API key, without the secret and its digest. */
-export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
+export const apiKeyView = (row: ApiKeyRow, { activeTokens, usage, now }: KeyActivity) => ({
   id: row.id,
   object: 'api_key' as const,
   project_id: row.project_id,
@@ -26,11 +33,32 @@ export const apiKeyView = (row: ApiKeyRow, activeTokens: number) => ({
   last_used_at: isoTimeOrNull(row.last_used_at),
   last_used_from: recentAddressesOf(row)[0]?.address ?? null,
   recent_addresses: recentAddressesOf(row).map(({ address, at }) => ({ address, last_used_at: isoTime(at) })),
+  usage_24h: usage,
+  previous_secret: previousSecretView(row, now),
 })
+
+function previousSecretView(row: ApiKeyRow, now: number) {
+  if (row.previous_until === null || row.previous_until <= now) return null
+  const use = oldSecretUse(row)
+  return {
+    valid_until: isoTime(row.previous_until),
+    last_used_at: isoTimeOrNull(use?.at ?? null),
+    last_used_from: use?.address ?? null,
+  }
+}
 
 /** Fields for the audit log, without those that change with every use. */
 export function apiKeyFacts(row: ApiKeyRow) {
-  const { active_tokens, last_used_at, last_used_from, recent_addresses, ...facts } = apiKeyView(row, 0)
+  const unused = { activeTokens: 0, usage: { requests: 0, refused: 0 }, now: Number.MAX_SAFE_INTEGER }
+  const {
+    active_tokens,
+    last_used_at,
+    last_used_from,
+    recent_addresses,
+    usage_24h,
+    previous_secret,
+    ...facts
+  } = apiKeyView(row, unused)
   return facts
 }
 

@@ -4,7 +4,13 @@ import type { Actor } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
-import { type ApiKeyRow, lockApiKey, updateApiKeyRow } from './api-key.store.ts'
+import {
+  type ApiKeyRow,
+  lockApiKey,
+  raiseKeyStateVersion,
+  readKeyStateVersion,
+  updateApiKeyRow,
+} from './api-key.store.ts'
 import { apiKeyFacts } from './api-key.ts'
 
 export interface ChangeDeps {
@@ -25,6 +31,14 @@ interface KeyChange {
   readonly action: string
   /** Returns the columns to change, or null to change nothing (for example when blocking a blocked key). */
   apply(key: ApiKeyRow, now: number): Partial<ApiKeyRow> | null
+  /** Why, for the audit log. */
+  readonly reason?: string | undefined
+}
+
+export interface ChangedKey {
+  readonly row: ApiKeyRow
+  /** A process that has read this version of the key state has read the change. */
+  readonly keyStateVersion: number
 }
 
 /**
@@ -35,10 +49,10 @@ export async function changeApiKey(
   deps: ChangeDeps,
   request: KeyRequest,
   change: KeyChange,
-): Promise<ApiKeyRow> {
-  const key = await deps.db.transaction((tx) => changeIn(deps, tx, request, change))
-  deps.onChange(key)
-  return key
+): Promise<ChangedKey> {
+  const changed = await deps.db.transaction((tx) => changeIn(deps, tx, request, change))
+  deps.onChange(changed.row)
+  return changed
 }
 
 async function changeIn(
@@ -46,14 +60,14 @@ async function changeIn(
   tx: Transaction,
   request: KeyRequest,
   change: KeyChange,
-): Promise<ApiKeyRow> {
+): Promise<ChangedKey> {
   await requireLockedProject(tx, request.projectId)
   const before = await lockApiKey(tx, request.projectId, request.keyId)
   if (!before) throw notFound('api_key', request.keyId)
   if (before.state === 'deleted') throw deleted(before)
   const now = await tx.now()
   const difference = change.apply(before, now)
-  if (difference === null) return before
+  if (difference === null) return { row: before, keyStateVersion: await readKeyStateVersion(tx) }
   const raised = { ...difference, version: before.version + 1, updated_at: now, changed_at: now }
   const after = { ...before, ...raised }
   await updateApiKeyRow(tx, before, raised)
@@ -64,9 +78,10 @@ async function changeIn(
     projectId: before.project_id,
     subject: { type: 'api_key', id: before.id },
     before: apiKeyFacts(before),
-    after: apiKeyFacts(after),
+    after: { ...apiKeyFacts(after), ...(change.reason !== undefined && { reason: change.reason }) },
   })
-  return after
+  // Last: its row is shared by all projects and stays locked until the commit.
+  return { row: after, keyStateVersion: await raiseKeyStateVersion(tx) }
 }
 
 /** Tokens have ended, so the stored time until which the project is full is no longer right. */

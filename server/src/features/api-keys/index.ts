@@ -14,6 +14,7 @@ export {
   listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
+  readKeyStateVersion,
 } from './api-key.store.ts'
 export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'
 export { createApiKeyIn } from './create-api-key.ts'

@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/database/index.ts'
 import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
-import { recentAddressesOf } from './recent-addresses.ts'
+import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
 
 interface Filter {
   readonly projectId?: string | undefined
@@ -43,14 +43,6 @@ export async function listOldSecretUses(
     const use = oldSecretUse(key)
     return use ? [{ key, ...use }] : []
   })
-}
-
-/** The newest use of the previous secret since it was replaced. */
-export function oldSecretUse(key: ApiKeyRow): { address: string; at: number } | undefined {
-  return recentAddressesOf(key)
-    .map(({ address, oldSecretAt = 0 }) => ({ address, at: oldSecretAt }))
-    .filter(({ at }) => at > 0 && at >= (key.regenerated_at ?? 0))
-    .sort((a, b) => b.at - a.at)[0]
 }
 
 /** Keys that are read to find out where calls come from. */

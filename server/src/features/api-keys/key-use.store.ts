@@ -13,27 +13,27 @@ export interface KeyUse {
   readonly withOldSecret: boolean
 }
 
-const KEYS_AT_ONCE = 200
+const KEYS_PER_BATCH = 200
 
 /**
- * Use is not a change: it raises no version. Two statements for many keys, since a transaction of one each would hold
- * the writer for as many turns of the event loop; and keys that are locked at this moment are left for the next time,
- * so that noting a use never waits for issuing, nor issuing for it. Returns the ids of those.
+ * Saves times and addresses of last use in batches, without raising versions. One transaction per key would occupy the
+ * writer for too long. Skips keys that are locked now, so that neither this nor issuing waits for the other, and returns
+ * their ids.
  */
 export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
   const byKey = Map.groupBy(uses, ({ id }) => id)
   const left = new Set(byKey.keys())
   const ids = [...byKey.keys()]
-  for (let i = 0; i < ids.length; i += KEYS_AT_ONCE) {
+  for (let i = 0; i < ids.length; i += KEYS_PER_BATCH) {
     const keys = tx
       .write<ApiKeyTables>()
       .selectFrom('api_keys')
       .select(['id', 'recent_addresses'])
-      .where('id', 'in', ids.slice(i, i + KEYS_AT_ONCE))
+      .where('id', 'in', ids.slice(i, i + KEYS_PER_BATCH))
     const free = await tx.claim(keys).execute()
     for (const { id } of free) left.delete(id)
     if (free.length > 0)
-      await noteUses(
+      await updateLastUsed(
         tx,
         free.map((row) => usedRow(row, byKey.get(row.id)!)),
       )
@@ -51,7 +51,7 @@ function usedRow(row: Pick<ApiKeyRow, 'id' | 'recent_addresses'>, uses: readonly
   return { id: row.id, at: Math.max(...uses.map(({ at }) => at)), recent_addresses: JSON.stringify(recent) }
 }
 
-async function noteUses(tx: Transaction, rows: readonly UsedRow[]): Promise<void> {
+async function updateLastUsed(tx: Transaction, rows: readonly UsedRow[]): Promise<void> {
   const cases = (value: (row: UsedRow) => unknown) =>
     sql.join(
       rows.map((row) => sql`when ${row.id} then ${value(row)}`),

@@ -30,3 +30,11 @@ export function withAddresses(
     .sort((a, b) => b.at - a.at)
     .slice(0, MAX_RECENT_ADDRESSES)
 }
+
+/** The newest use of the previous secret since it was replaced. */
+export function oldSecretUse(key: ApiKeyRow): { address: string; at: number } | undefined {
+  return recentAddressesOf(key)
+    .map(({ address, oldSecretAt = 0 }) => ({ address, at: oldSecretAt }))
+    .filter(({ at }) => at > 0 && at >= (key.regenerated_at ?? 0))
+    .sort((a, b) => b.at - a.at)[0]
+}

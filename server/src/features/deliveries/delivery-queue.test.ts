@@ -7,7 +7,7 @@ import { type Database, migrate } from '../../platform/database/index.ts'
 import { randomBytes } from '../../platform/secrets.ts'
 import { type EventTables, writeEvent } from '../events/index.ts'
 import type { DestinationTables } from '../webhooks/index.ts'
-import { readBacklog, resumeHeld } from './delivery.store.ts'
+import { countInFlight, countWaitingEvents, readBacklog, resumeHeld } from './delivery.store.ts'
 import type { DeliveryTables } from './delivery.ts'
 import {
   type Claimed,
@@ -403,6 +403,19 @@ eachEngine((engine) => {
       expect((await backlog()).due).toBe(2)
       await run({ claim: { limit: 1 } })
       expect((await backlog()).due).toBe(1)
+    })
+
+    test('a delivery is in flight while its claim lasts, and an event waits until it is relayed', async () => {
+      const { run, destination, event, relay, db } = await prepared(engine)
+      const counts = async () => [await countWaitingEvents(db), await countInFlight(db, await storeTime(db))]
+      await destination('proj_a', 'wh_1')
+      for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
+      expect(await counts()).toEqual([2, 0])
+      await relay()
+      expect(await counts()).toEqual([0, 0])
+      await run({ claim: { limit: 1 } })
+      expect(await counts()).toEqual([0, 1])
+      expect(await countInFlight(db, (await storeTime(db)) + LEASE_MS)).toBe(0)
     })
   })
 })

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import type { Database, Reader, Transaction } from '../../platform/database/index.ts'
+import { countUpTo, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
+import type { EventTables } from '../events/index.ts'
 import {
   type DestinationRow,
   type DestinationTables,
@@ -98,3 +99,24 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
     .executeTakeFirstOrThrow()
   return { due: Number(row.due ?? 0), oldestDueAt: row.oldest ?? null }
 }
+
+/** Counts deliveries that a worker holds: claimed, with a lease that has not ended. One index range per destination. */
+export async function countInFlight(reader: Reader, now: number): Promise<number> {
+  const { total } = await reader
+    .read<DeliveryTables & DestinationTables>()
+    .selectFrom('destinations as d')
+    .innerJoin('deliveries as x', (join) =>
+      join.onRef('x.project_id', '=', 'd.project_id').onRef('x.destination_id', '=', 'd.id'),
+    )
+    .where('x.status', '=', sql.lit('pending'))
+    .where('x.next_attempt_at', '>', now)
+    .where('x.next_attempt_at', '<=', now + LEASE_MS)
+    .where('x.claim_id', 'is not', null)
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return total
+}
+
+/** Counts events that are still in the outbox, up to 10,000. */
+export const countWaitingEvents = (reader: Reader): Promise<number> =>
+  countUpTo(reader, reader.read<EventTables>().selectFrom('outbox'))

@@ -5,7 +5,7 @@ import { findShownEvents } from '../events/index.ts'
 import type { RedemptionRow } from '../redemptions/index.ts'
 import { findReward } from '../rewards/index.ts'
 
-/** Redemptions with the state of their events and deliveries: they tell whether a customer's receiver was told. */
+/** Redemptions with the state of their events and deliveries: they show whether the receivers got the event. */
 export async function redemptionRecords(
   reader: Reader,
   rows: readonly RedemptionRow[],

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { listKeysChangedSince, listVersionsChangedSince } from '../api-keys/index.ts'
+import { listKeysChangedSince, listVersionsChangedSince, readKeyStateVersion } from '../api-keys/index.ts'
 import { latestIssueTime, listTokensRevokedSince } from './token.store.ts'
 import type { TokenCache } from './token-cache.ts'
 
@@ -17,6 +17,8 @@ interface Deps {
 export class ChangeFeed {
   readonly #deps: Deps
   #polling: Promise<void> | undefined
+  /** The key-state version that the last completed poll read when it started; null before the first. */
+  keyStateVersion: number | null = null
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -33,7 +35,12 @@ export class ChangeFeed {
     const { db, clock, cache } = this.#deps
     const sentAt = clock.monotonic()
     cache.discardPendingReads()
-    const [databaseNow, issuedAt] = await Promise.all([db.now(), latestIssueTime(db)])
+    // Before the changes are read, so that no version is claimed whose change this poll has missed.
+    const [databaseNow, issuedAt, keyStateVersion] = await Promise.all([
+      db.now(),
+      latestIssueTime(db),
+      readKeyStateVersion(db),
+    ])
     cache.databaseClock.advanceTo(Math.max(databaseNow, issuedAt))
     const since = databaseNow - OVERLAP_MS
     const [versions, tokens] = await Promise.all([
@@ -46,5 +53,6 @@ export class ChangeFeed {
       for (const row of await listKeysChangedSince(db, since)) cache.updateKey(row, sentAt)
     for (const { digest } of tokens) cache.markRevoked(digest)
     cache.confirm(sentAt)
+    this.keyStateVersion = keyStateVersion
   }
 }

@@ -23,7 +23,7 @@ interface Attempt {
   readonly latencyMs: number | undefined
 }
 
-/** What happened in one minute. */
+/** Counts of one minute. */
 class Minute {
   readonly at: number
   /** Apart from the rest, since every request counts here. */

@@ -32,14 +32,14 @@ const Range = {
 }
 
 const ProjectQuery = {
-  metric: oneOf<UsageMetric>(USAGE_METRICS, 'What is counted.', { examples: ['calls'] }),
+  metric: oneOf<UsageMetric>(USAGE_METRICS, 'Metric to return.', { examples: ['calls'] }),
   by: Type.Optional(oneOf<UsageDimension>(USAGE_DIMENSIONS, 'How the counts are split. Default: `none`.')),
   ...Range,
 }
 
 const Usage = Type.Object({
   object: Type.Literal('usage'),
-  metric: Type.String({ description: 'What is counted.' }),
+  metric: Type.String({ description: 'Metric of the points.' }),
   by: Type.String({ description: 'How the counts are split.' }),
   step: Type.String({ description: 'Length of a step.' }),
   from: Type.String({ description: 'Start of the first step.' }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What is counted. `active_tokens` is a sample of a level, the others are counts of what happened. */
+/** Metrics that are counted. `active_tokens` is a sample of a level; the others count requests, redemptions and attempts. */
 export const USAGE_METRICS = [
   'tokens_issued',
   'introspections',

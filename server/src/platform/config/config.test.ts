@@ -263,7 +263,8 @@ describe('a secret', () => {
     expect(shown({ JETON_DATABASE_URL: url }, 'JETON_DATABASE_URL')).toEqual({
       name: 'JETON_DATABASE_URL',
       value: masked,
-      from: 'environment',
+      source: 'environment',
+      default: null,
     })
   })
 
@@ -274,14 +275,20 @@ describe('a secret', () => {
   })
 
   test('other settings are shown with their effective value and its source', () => {
-    expect(shown({}, 'JETON_PORT')).toEqual({ name: 'JETON_PORT', value: '8080', from: 'default' })
+    expect(shown({}, 'JETON_PORT')).toEqual({
+      name: 'JETON_PORT',
+      value: '8080',
+      source: 'default',
+      default: '8080',
+    })
     expect(shown({ JETON_PORT: '80' }, 'JETON_PORT')).toEqual({
       name: 'JETON_PORT',
       value: '80',
-      from: 'environment',
+      source: 'environment',
+      default: '8080',
     })
-    expect(shown({}, 'JETON_TRUSTED_PROXIES').value).toBe('(empty)')
-    expect(shown({}, 'JETON_DATABASE_URL').value).toBe('(not set)')
+    expect(shown({}, 'JETON_TRUSTED_PROXIES').value).toBe('')
+    expect(shown({}, 'JETON_DATABASE_URL').value).toBe(null)
     expect(shown({ JETON_TRUSTED_PROXIES: '10.0.0.0/8, ::1' }, 'JETON_TRUSTED_PROXIES').value).toBe(
       '10.0.0.0/8,::1',
     )

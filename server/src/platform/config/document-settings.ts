@@ -13,9 +13,9 @@ export function documentSettings(): string {
 
 <!-- Generated from server/src/platform/config/settings.ts by \`npm run generate\`. Do not edit. -->
 
-Jeton is configured by environment variables and needs none to start. \`npx jeton config\` prints the values of the shell that runs
-it and where each came from. \`npx jeton doctor\` checks them. An invalid value, or an unknown name, stops the start with one line that
-says what to fix, and exit code 78.
+Jeton is configured by environment variables and needs none to start. \`npx jeton config\` prints the values of the running service and
+where each came from, \`npx jeton config --local\` those of the shell. \`npx jeton doctor\` checks them. An invalid value, or an unknown
+name, stops the start with one line that says what to fix, and exit code 78.
 
 | variable | type | default | meaning |
 |---|---|---|---|

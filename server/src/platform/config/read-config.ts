@@ -39,21 +39,33 @@ function readSetting(name: SettingName, given: string | undefined): unknown {
   }
 }
 
-/** Effective values as text with their source. Secrets are masked. */
-export function describeConfig(env: Environment): { name: SettingName; value: string; from: string }[] {
+/** The effective value of a setting, as one would write it; secrets are masked, and null is "not set". */
+export interface SettingReport {
+  readonly name: SettingName
+  readonly value: string | null
+  readonly source: 'environment' | 'flag' | 'default'
+  readonly default: string | null
+}
+
+/** Describes every setting. `flags` names those that a flag of the command line has set. */
+export function describeConfig(env: Environment, flags: readonly string[] = []): SettingReport[] {
   const config = readConfig(env)
   return SETTING_NAMES.map((name) => {
-    const fromEnvironment = env[name] !== undefined && env[name] !== ''
+    const setting: { fallback?: string; secret?: true } = SETTINGS[name]
     const value = config[name]
-    const shown = value === undefined ? '(not set)' : Array.isArray(value) ? value.join(',') : String(value)
-    const masked = 'secret' in SETTINGS[name] && value !== undefined ? mask(shown) : shown
+    const text = value === undefined ? null : Array.isArray(value) ? value.join(',') : String(value)
     return {
       name,
-      value: masked === '' ? '(empty)' : masked,
-      from: fromEnvironment ? 'environment' : 'default',
+      value: text !== null && setting.secret ? mask(text) : text,
+      source: flags.includes(name) ? 'flag' : env[name] ? 'environment' : 'default',
+      default: setting.fallback ?? null,
     }
   })
 }
+
+/** Without the settings that only the command line reads. */
+export const serviceSettings = (env: Environment, flags?: readonly string[]): SettingReport[] =>
+  describeConfig(env, flags).filter(({ name }) => !('client' in SETTINGS[name]))
 
 /** Hides every password, but keeps the rest of a database address recognisable. */
 function mask(value: string): string {

@@ -1,5 +1,3 @@
-import type { Environment } from '../../platform/config/index.ts'
-
 /** The result of one check, and how to fix it. */
 export interface Finding {
   readonly name: string
@@ -33,9 +31,3 @@ export const unknown = (name: string, says: string, remedy?: string): Finding =>
 /** Turns success into unknown, for what does not exist yet. */
 export const asUnknown = (finding: Finding): Finding =>
   finding.result === 'ok' ? { ...finding, result: 'unknown' } : finding
-
-/** Turns success that depends on defaults into unknown, because the service may have another environment. */
-export function unlessDefault(finding: Finding, env: Environment, settings: readonly string[]): Finding {
-  if (finding.result !== 'ok' || settings.some((name) => env[name] !== undefined)) return finding
-  return unknown(finding.name, `${settings.join(', ')} not set in this shell. Default: ${finding.says}`)
-}

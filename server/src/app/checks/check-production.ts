@@ -1,24 +1,27 @@
-import { SAMPLE_PROJECT } from '../../app/first-start.ts'
 import { addressMatcher, isLoopbackHost, parseRange } from '../../platform/addresses.ts'
-import type { Config, Environment } from '../../platform/config/index.ts'
+import type { Config } from '../../platform/config/index.ts'
 import { KEY_ADVICE } from '../../platform/encryption-key.ts'
+import { SAMPLE_PROJECT } from '../first-start.ts'
 import type { StoreExamined } from './check-store.ts'
-import { type Finding, failed, ok, unknown, unlessDefault, warning } from './finding.ts'
+import { type Finding, failed, ok, unknown, warning } from './finding.ts'
+
+/** Decides whether success may rest on these settings, which may be those of another process. */
+export type Judge = (finding: Finding, settings: readonly string[]) => Finding
 
 /**
  * Checks that matter in production only. With `encryption` and `proxies`, which are always checked, these are the rows of
  * "Before going live" in docs/operate/deploy.md, in its order.
  */
-export const checkProduction = (config: Config, env: Environment, store: StoreExamined): Finding[] => [
+export const checkProduction = (config: Config, store: StoreExamined, judge: Judge): Finding[] => [
   publicUrl(config),
-  unlessDefault(management(config), env, ['JETON_HOST', 'JETON_MANAGEMENT_PORT', 'JETON_MANAGEMENT_ALLOW']),
+  judge(management(config), ['JETON_HOST', 'JETON_MANAGEMENT_PORT', 'JETON_MANAGEMENT_ALLOW']),
   operators(store),
   sample(store),
   engine(config),
-  unlessDefault(webhooks(config), env, ['JETON_WEBHOOK_ALLOW']),
+  judge(webhooks(config), ['JETON_WEBHOOK_ALLOW']),
   backup(),
   alerts(),
-  unlessDefault(logLevel(config), env, ['JETON_LOG_LEVEL']),
+  judge(logLevel(config), ['JETON_LOG_LEVEL']),
 ]
 
 function engine(config: Config): Finding {
@@ -34,7 +37,7 @@ function publicUrl({ JETON_PUBLIC_URL: url }: Config): Finding {
   if (url?.startsWith('https://')) return ok('public url', url)
   const says = url
     ? `${url} is not https: secrets would be sent in clear text`
-    : 'JETON_PUBLIC_URL is not set in this shell: the OAuth metadata would have the listening address'
+    : 'JETON_PUBLIC_URL is not set: the OAuth metadata would have the listening address'
   return failed('public url', says, 'put TLS in front and set JETON_PUBLIC_URL=https://<your host>')
 }
 

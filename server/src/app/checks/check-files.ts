@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { keyMissing, keySourceOf, ROTATE_LOST } from '../../app/encryption-keys.ts'
-import type { Config, Environment } from '../../platform/config/index.ts'
+import type { Config } from '../../platform/config/index.ts'
 import { keyIdOf } from '../../platform/encryption.ts'
 import {
   encryptionKeyFile,
@@ -9,13 +8,10 @@ import {
   openModeOf,
   readEncryptionKeys,
 } from '../../platform/encryption-key.ts'
-import { profilePath, shownProfilePath } from '../profile.ts'
+import { keyMissing, keySourceOf, ROTATE_LOST } from '../encryption-keys.ts'
 import { type Finding, failed, ok, unknown, warning } from './finding.ts'
 
 const OTHERS = 0o007
-const NOT_OWNER = 0o077
-
-const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 function isWritable(folder: string): boolean {
   try {
@@ -47,7 +43,7 @@ export function checkDataFolder(config: Config, production: boolean): Finding[] 
   }
   if (!statSync(folder).isDirectory())
     return [failed('data folder', `${folder} is not a directory`, 'JETON_DATA_DIR=<another directory>')]
-  const mode = modeOf(folder)
+  const mode = statSync(folder).mode & 0o777
   if (mode & OTHERS)
     return [
       failed(
@@ -57,17 +53,6 @@ export function checkDataFolder(config: Config, production: boolean): Finding[] 
       ),
     ]
   return [ok('data folder', `${folder}, writable, not accessible to others`)]
-}
-
-/** The profile has the token of an operator. */
-export function checkProfile(env: Environment): Finding {
-  const path = profilePath(env)
-  const shown = shownProfilePath(env)
-  if (!existsSync(path)) return ok('profile', `none yet (${shown}); jeton login creates one`)
-  const mode = modeOf(path)
-  if (mode & NOT_OWNER)
-    return failed('profile', `${shown} is readable by others (${mode.toString(8)})`, `chmod 600 ${shown}`)
-  return ok('profile', `${shown}, readable only by you`)
 }
 
 interface EncryptionContext {
@@ -124,5 +109,5 @@ function keyFile(file: string): Finding {
   const mode = openModeOf(file)
   if (mode !== undefined)
     return failed('encryption', `${file} is readable by others (${mode})`, `chmod 600 ${file}`)
-  return ok('encryption', `${file}, readable only by you. ${KEY_ADVICE}`)
+  return ok('encryption', `${file}, readable only by its owner. ${KEY_ADVICE}`)
 }
