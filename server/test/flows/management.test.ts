@@ -24,12 +24,14 @@ const KEY_FIELDS = [
   'name',
   'object',
   'permissions',
+  'previous_secret',
   'project_id',
   'recent_addresses',
   'regenerated_at',
   'state',
   'token_limit',
   'updated_at',
+  'usage_24h',
 ]
 const OPERATOR_FIELDS = ['created_at', 'id', 'last_used_at', 'name', 'object', 'token_last4']
 
@@ -262,8 +264,10 @@ eachEngine((engine) => {
       let expected = (await service.manage('GET', key.path)).body
       for (const change of changes) {
         const { status, body } = await service.manage('PATCH', key.path, change)
+        const { propagation, ...changed } = body
         expected = { ...expected, ...change, updated_at: body.updated_at }
-        expect([status, body]).toEqual([200, expected])
+        expect([status, changed]).toEqual([200, expected])
+        expect(propagation).toMatchObject({ processes: 1 })
       }
       expect(Date.parse(expected.updated_at)).toBeGreaterThan(Date.parse(expected.created_at))
     })
@@ -453,6 +457,7 @@ eachEngine((engine) => {
         last_used_at: usedAt,
         last_used_from: '127.0.0.1',
         recent_addresses: [{ address: '127.0.0.1', last_used_at: usedAt }],
+        usage_24h: { requests: expect.any(Number), refused: 0 },
       }
       expect(after).toEqual({ ...before, ...use, active_tokens: 1 })
     })
