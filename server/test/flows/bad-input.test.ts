@@ -73,7 +73,7 @@ const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
 const BODIES: Case[] = [
   projects('no body', '', 'name is missing'),
-  projects('malformed JSON', '{"name":"x"', 'character 11'),
+  projects('malformed JSON', '{"name":"x"', 'position 11'),
   projects('JSON with a trailing comma', '{"name":"x",}', 'character'),
   projects('JSON with single quotes', "{'name':'x'}", 'not valid JSON'),
   projects('two JSON values', '{"name":"x"}{"name":"y"}', 'not valid JSON'),
@@ -155,10 +155,10 @@ const BODIES: Case[] = [
 
 const PATHS: Case[] = [
   get('an unknown path', '/project', 404, 'GET'),
-  get('a trailing slash', '/projects/', 404, /nothing|no project/),
+  get('a trailing slash', '/projects/', 404, /Not found/),
   get('another case', '/Projects', 404, '/docs'),
-  get('a path that climbs', '/projects/../operators/x/y', 404, 'nothing'),
-  get('an encoded slash', '/projects/a%2fb', 404, 'no project'),
+  get('a path that climbs', '/projects/../operators/x/y', 404, 'Not found: '),
+  get('an encoded slash', '/projects/a%2fb', 404, 'Not found: project'),
   get('a null byte in the path', '/projects/%00', 400, 'control'),
   get('a line end in the path', '/projects/a%0d%0ab', 400, 'control'),
   get('a lone surrogate in the path', '/projects/%ed%a0%80', 400, 'percent-encoding'),
@@ -166,15 +166,15 @@ const PATHS: Case[] = [
   get('half an escape in the path', '/projects/%e', 400, 'percent-encoding'),
   get('invalid UTF-8 in the path', '/projects/%ff%fe', 400, 'percent-encoding'),
   get('an unknown id', '/projects/proj_0000000000000000', 404, 'proj_0000000000000000'),
-  get('an id of another kind', '/projects/key_0000000000000000', 404, 'no project'),
-  get('__proto__ as an id', '/projects/__proto__', 404, 'no project'),
-  get('an id with a quote', "/projects/x'%20or%20'1'='1", 404, 'no project'),
-  get('an id with a wildcard', '/projects/proj_%25', 404, 'no project'),
-  get('an id of 10,000 characters', `/projects/${'x'.repeat(10_000)}`, 404, /nothing|no project/),
-  get('an operator of 299 characters', `/operators/${'x'.repeat(299)}`, 404, 'no operator'),
+  get('an id of another kind', '/projects/key_0000000000000000', 404, 'Not found: project'),
+  get('__proto__ as an id', '/projects/__proto__', 404, 'Not found: project'),
+  get('an id with a quote', "/projects/x'%20or%20'1'='1", 404, 'Not found: project'),
+  get('an id with a wildcard', '/projects/proj_%25', 404, 'Not found: project'),
+  get('an id of 10,000 characters', `/projects/${'x'.repeat(10_000)}`, 404, /Not found/),
+  get('an operator of 299 characters', `/operators/${'x'.repeat(299)}`, 404, 'Not found: operator'),
   get('a request id that is none', '/refusals/%00', 400, 'control'),
-  { ...get('a path in latin1', '/projects/caf\xe9', 400, /HTTP|percent-encoding|no project/) },
-  { ...get('an absolute address', '', 404, 'nothing'), path: 'http://example.com/nowhere' },
+  { ...get('a path in latin1', '/projects/caf\xe9', 400, /HTTP|percent-encoding|Not found/) },
+  { ...get('an absolute address', '', 404, 'Not found: '), path: 'http://example.com/nowhere' },
 ]
 
 const QUERIES: Case[] = [
@@ -242,7 +242,7 @@ const METHODS: Case[] = [
     headers: { 'content-type': 'x/y' },
     body: '\0',
     status: 404,
-    says: 'nothing',
+    says: 'Not found: ',
   },
   {
     name: '2 MB to an unknown path',
@@ -251,7 +251,7 @@ const METHODS: Case[] = [
     headers: JSON_TYPE,
     body: 'x'.repeat(2 * 1024 * 1024),
     status: 404,
-    says: 'nothing',
+    says: 'Not found: ',
   },
   {
     name: 'malformed JSON to an unknown path',
@@ -260,7 +260,7 @@ const METHODS: Case[] = [
     headers: JSON_TYPE,
     body: '{',
     status: 404,
-    says: 'nothing',
+    says: 'Not found: ',
   },
 ]
 
