@@ -16,7 +16,7 @@ async function migrateStore(where: { url: string | undefined; folder: string }):
   await db.close()
 }
 
-/** Migrates once per run instead of once per test: a copy takes a tenth of the time. */
+/** Migrates once per run, so that a store of a test is a copy and runs no migration. */
 export async function createPostgresTemplate(url: string): Promise<void> {
   const administrator = connectSql(url)
   await administrator.run(`create database ${MIGRATED_DATABASE}`)
