@@ -24,7 +24,7 @@ export interface TokenName {
 const TIME_BYTES = 6
 export const DIGEST_BYTES = TIME_BYTES + 32
 
-export interface NewToken extends TokenName {
+interface NewToken extends TokenName {
   readonly accessToken: string
   /** What memory finds it by. */
   readonly mapKey: string

@@ -5,7 +5,7 @@ import { isConnectionLost, isOutdatedPlan, toStoreError } from './errors.ts'
 const MAX_STATEMENTS = 1_000
 
 /** Counts how often the tables have changed under prepared statements. The clients of a pool share it. */
-export interface SchemaChanges {
+interface SchemaChanges {
   count: number
 }
 

@@ -8,7 +8,7 @@ const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof MODES)[number]
 
 /** What `pg` takes as `ssl`. */
-export type Tls = false | ConnectionOptions
+type Tls = false | ConnectionOptions
 
 /**
  * How to encrypt a connection, in the order of the attempts. The parameters of an address are named and understood as
