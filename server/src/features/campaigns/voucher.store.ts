@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import {
   compiledQuery,
-  countUpTo,
   cursorPageOf,
+  pageOf,
   type Reader,
   type Transaction,
 } from '../../platform/database/index.ts'
@@ -83,25 +83,17 @@ export async function lockVouchers(
   return new Map(results.flatMap(({ rows }) => rows.map((row) => [row.id, row])))
 }
 
-export async function listVoucherRows(
+export const listVoucherRows = (
   reader: Reader,
   { projectId, campaignId }: { projectId: string; campaignId: string },
   page: Page,
-): Promise<Rows<VoucherRow>> {
+): Promise<Rows<VoucherRow>> => {
   const query = reader
     .read<VoucherTables>()
     .selectFrom('vouchers')
     .where('project_id', '=', projectId)
     .where('campaign_id', '=', campaignId)
-  const total = await countUpTo(reader, query)
-  const rows = await query
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset)
-    .execute()
-  return { rows, total }
+  return pageOf(reader, query, page)
 }
 
 export async function hasVouchers(reader: Reader, projectId: string, campaignId: string): Promise<boolean> {

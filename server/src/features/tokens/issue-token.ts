@@ -16,7 +16,7 @@ export interface IssueDeps {
   readonly projectName: (projectId: string) => Promise<string>
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly accessToken: string
   readonly key: CachedKey
   readonly scope: string

@@ -15,7 +15,7 @@ export interface Quota {
   fullUntil: number | null
 }
 
-export interface KeyQuota extends Quota {
+interface KeyQuota extends Quota {
   readonly project: Quota
   readonly state: string
   readonly epoch: number
@@ -23,7 +23,7 @@ export interface KeyQuota extends Quota {
 }
 
 /** Issue time of a batch, and expiry of its tokens. No token expires later. */
-export interface IssueTime {
+interface IssueTime {
   readonly now: number
   readonly expiresAt: number
 }

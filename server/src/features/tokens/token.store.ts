@@ -17,7 +17,7 @@ import {
   uncountTokens,
 } from './token-counts.sqlite.store.ts'
 
-export interface TokenTables extends ApiKeyTables {
+interface TokenTables extends ApiKeyTables {
   tokens: TokenRow
 }
 

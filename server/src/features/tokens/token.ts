@@ -24,7 +24,7 @@ export interface TokenKey {
 const TIME_BYTES = 6
 export const DIGEST_BYTES = TIME_BYTES + 32
 
-export interface NewToken extends TokenKey {
+interface NewToken extends TokenKey {
   readonly accessToken: string
   /** Key of the token in the cache. */
   readonly cacheKey: string

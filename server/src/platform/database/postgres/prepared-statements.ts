@@ -5,7 +5,7 @@ import { isConnectionLost, isOutdatedPlan, toStoreError } from './errors.ts'
 const MAX_STATEMENTS = 1_000
 
 /** Counts how often tables have changed under prepared statements. Shared by the clients of a pool. */
-export interface SchemaChanges {
+interface SchemaChanges {
   count: number
 }
 

@@ -8,7 +8,7 @@ const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof MODES)[number]
 
 /** Type of the `ssl` option of `pg`. */
-export type Tls = false | ConnectionOptions
+type Tls = false | ConnectionOptions
 
 /** TLS options in the order of attempts. URL parameters have the names and meaning of libpq; the default is no TLS. */
 export function tlsAttempts(host: string, parameters: URLSearchParams): Tls[] {

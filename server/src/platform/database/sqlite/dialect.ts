@@ -84,14 +84,14 @@ class ThreadDriver implements Driver {
     return new ThreadConnection(this.#thread, noTimeout ? NO_TIMEOUT_MS : QUERY_TIMEOUT_MS)
   }
 
-  beginTransaction(connection: DatabaseConnection): Promise<void> {
-    return (connection as ThreadConnection).send({ kind: 'begin' })
+  beginTransaction(connection: ThreadConnection): Promise<void> {
+    return connection.send({ kind: 'begin' })
   }
 
   /** Lets the next transaction be sent while the disk is busy with this one: the thread runs them in order. */
-  commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const committed = (connection as ThreadConnection).send<void>({ kind: 'commit' })
-    ;(connection as ThreadConnection).isCommitSent = true
+  commitTransaction(connection: ThreadConnection): Promise<void> {
+    const committed = connection.send<void>({ kind: 'commit' })
+    connection.isCommitSent = true
     this.#options.mutex?.release()
     return committed
   }
@@ -100,13 +100,13 @@ class ThreadDriver implements Driver {
    * Not awaited: the thread processes requests in order, so the rollback runs before the next transaction. Awaiting a thread
    * that hangs would block the caller. A commit that fails rolls back by itself.
    */
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if ((connection as ThreadConnection).isCommitSent) return
-    ;(connection as ThreadConnection).send({ kind: 'rollback' }).catch(() => undefined)
+  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
+    if (connection.isCommitSent) return
+    connection.send({ kind: 'rollback' }).catch(() => undefined)
   }
 
-  async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    if (!(connection as ThreadConnection).isCommitSent) this.#options.mutex?.release()
+  async releaseConnection(connection: ThreadConnection): Promise<void> {
+    if (!connection.isCommitSent) this.#options.mutex?.release()
   }
 
   async destroy(): Promise<void> {}

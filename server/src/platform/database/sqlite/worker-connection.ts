@@ -26,7 +26,7 @@ const NOT_WRITABLE = new Map<number, StoreNotWritable['why']>([
 /** Above this number of unanswered requests callers get 503, to limit memory. */
 const MAX_PENDING = 10_000
 /** Maximum wait for a thread that does not answer when closing. */
-export const CLOSE_TIMEOUT_MS = 5_000
+const CLOSE_TIMEOUT_MS = 5_000
 const CONSTRAINT_UNIQUE = new Set([1555, 2067])
 const CONSTRAINT_NOT_NULL = 1299
 
@@ -82,8 +82,11 @@ export class SqliteConnection {
    */
   send<T>(request: ThreadRequest, timeoutMs = QUERY_TIMEOUT_MS): Promise<T> {
     if (this.#gone) return Promise.reject(this.#gone)
-    if (this.#pendingCount >= MAX_PENDING && request.kind !== 'rollback')
+    if (this.#pendingCount >= MAX_PENDING && request.kind !== 'rollback') {
+      // The transaction must not stay open, and the next one may follow at once.
+      if (request.kind === 'commit') this.send({ kind: 'rollback' }).catch(() => undefined)
       return Promise.reject(new StoreUnavailable('SQLite: too many requests are waiting for the disk.'))
+    }
     return new Promise<T>((resolve, reject) => {
       const onTimeout = () =>
         reject(new StoreUnavailable(`SQLite did not answer within ${timeoutMs / 1000} s.`))

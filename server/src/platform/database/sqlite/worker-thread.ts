@@ -118,6 +118,8 @@ function serve(port: MessagePort, { file, readOnly }: ThreadData): void {
 
   async function runProcedure(module: string, input: unknown): Promise<unknown> {
     const run = procedures.get(module) ?? (await load(module))
+    // A rollback that was never sent must not fail every later procedure.
+    rollback()
     beginImmediate(database)
     try {
       // Read inside the transaction, so that nobody else can write before its end.
