@@ -20,10 +20,12 @@ const KEY_FIELDS = [
   'id',
   'ip_whitelist',
   'last_used_at',
+  'last_used_from',
   'name',
   'object',
   'permissions',
   'project_id',
+  'recent_addresses',
   'regenerated_at',
   'state',
   'token_limit',
@@ -447,7 +449,12 @@ eachEngine((engine) => {
       await service.advance(3_000)
       await expect.poll(async () => (await service.manage('GET', key.path)).body.last_used_at).toBe(usedAt)
       const after = (await service.manage('GET', key.path)).body
-      expect(after).toEqual({ ...before, last_used_at: usedAt, active_tokens: 1 })
+      const used = {
+        last_used_at: usedAt,
+        last_used_from: '127.0.0.1',
+        recent_addresses: [{ address: '127.0.0.1', last_used_at: usedAt }],
+      }
+      expect(after).toEqual({ ...before, ...used, active_tokens: 1 })
     })
 
     test('of another project is not there, whatever is asked of it', async () => {

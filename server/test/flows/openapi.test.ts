@@ -98,6 +98,7 @@ const BASES: Record<string, Record<string, unknown>> = {
   },
   'reward.create': { name: 'x', type: 'COIN', parameters: { coin: { exchange_ratio: 1 } } },
   'redemption.report': { source_id: 'x', data: redemptionData() },
+  'delivery.recover': { since: '2026-01-31' },
 }
 
 /** What no schema can say, since it compares two fields or depends on the settings or on what is stored. */
@@ -107,6 +108,8 @@ const BEYOND_SCHEMAS = [
   /^parameters\.(product|coin|campaign|loyalty\.points) is missing/,
   /^Two credentials were sent and they differ/,
   /^access_token and token differ/,
+  /^A search by error covers at most 7 days/,
+  /^undelivered cannot be combined with/,
 ]
 
 /** Whether the service took offence at what was sent, and not at what is stored. */
