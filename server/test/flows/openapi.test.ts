@@ -201,6 +201,8 @@ describe('the OpenAPI document', () => {
       const schema = route.requestBody?.content['application/json']?.schema
       // Deleting the project would end the test; a list of assignments is made of bodies that are tested alone.
       if (!schema?.properties || route.operationId === 'project.delete') continue
+      // It would connect to the addresses; they have the schema of a webhook's, which is tested there.
+      if (route.operationId === 'webhook.check') continue
       // Many paths exist twice, from the same declarations.
       if (seen.has(JSON.stringify(schema))) continue
       seen.add(JSON.stringify(schema))

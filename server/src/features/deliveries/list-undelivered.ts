@@ -8,7 +8,7 @@ import { type DestinationState, statusOf } from './delivery-status.ts'
 import { isOlder, rangesOf } from './list-deliveries.ts'
 import { countWaiting, listWaiting, type UndeliveredEvent } from './waiting-event.store.ts'
 
-/** What is neither delivered nor cancelled. */
+/** Statuses of a delivery that is neither delivered nor cancelled. */
 const UNDELIVERED: readonly DeliveryStatus[] = ['pending', 'held', 'exhausted']
 
 /** Deliveries that are read at a time, at least: an event may have several. */

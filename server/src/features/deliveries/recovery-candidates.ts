@@ -107,7 +107,7 @@ async function destinationsOf(
   { projectId, destination: id }: RecoveryFilter,
   { state, named }: { state: Recoverable; named: readonly NamedRow[] | undefined },
 ): Promise<DestinationState[]> {
-  // What a disabled destination has failed to take is held, and is sent by enabling it.
+  // Deliveries to a disabled destination are held, and sent by enabling it.
   const canFail = ({ active }: DestinationState) => state !== 'failing' || active === 1
   if (id === undefined) {
     const all = named

@@ -57,7 +57,7 @@ const Body = strict(
   },
 )
 
-/** What the command line shows, in this order. */
+/** Fields that the command line shows, in this order. */
 const SHOWN = [
   ...['since', 'destination', 'include', 'dry_run', 'reopened', 'held', 'failing_left_out', 'skipped'],
   'sample',

@@ -9,7 +9,7 @@ import { BlockedAddress, createGuard, type ResolvedAddress } from './guard.ts'
 import { createResolver, type ResolveHost } from './resolve.ts'
 import { checkTargetUrl } from './target-url.ts'
 
-/** What one connection to a target showed. */
+/** The result of one connection to a target. */
 export interface TargetCheck {
   /** Whether the guard lets events be sent there. */
   readonly allowed: boolean
