@@ -217,7 +217,7 @@ describe('output', () => {
     expect(table).toMatch(/^ID\s+NAME\s+ACTIVE TOKENS\s+TOKEN LIMIT\s+CREATED\n/)
     expect(table).toContain('1 min ago')
     const lines = (await type('key list')).out
-    expect(lines).toMatch(/^key_\w+\tpos\tactive\tapi\t0\t\n$/)
+    expect(lines).toMatch(/^key_\w+\tpos\tactive\tapi\t0\t\t\n$/)
   })
 
   test('--quiet prints the id, and the secret on standard error', async () => {

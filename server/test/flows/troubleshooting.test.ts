@@ -26,7 +26,7 @@ eachEngine((engine) => {
     await receiver.close()
   })
 
-  /** What one command prints for a person; it must succeed. */
+  /** The output of one command for a person; it must succeed. */
   async function type(line: string): Promise<string> {
     const { code, out, err } = await jeton(line.split(' '), {
       env: {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { capturedLog } from '../captured-log.ts'
 import { jeton } from '../command-line.ts'
 import { eachEngine } from '../engines.ts'
 import { type RawReceiver, startRawReceiver } from '../raw-receiver.ts'
@@ -15,9 +14,8 @@ eachEngine((engine) => {
   let service: TimedService
   let receiver: RawReceiver
   let projectId: string
-  const { log } = capturedLog({ level: 'trace' })
   beforeAll(async () => {
-    service = await startTimedService(engine, { log, env: ENV, worker: false })
+    service = await startTimedService(engine, { env: ENV, worker: false })
     receiver = await startRawReceiver({})
     projectId = (await service.project('Club')).id
   })
@@ -35,7 +33,6 @@ eachEngine((engine) => {
       200,
       {
         object: 'webhook_check',
-        target_url,
         allowed: true,
         reason: null,
         addresses: ['127.0.0.1'],

@@ -98,6 +98,7 @@ const BASES: Record<string, Record<string, unknown>> = {
   },
   'reward.create': { name: 'x', type: 'COIN', parameters: { coin: { exchange_ratio: 1 } } },
   'redemption.report': { source_id: 'x', data: redemptionData() },
+  'delivery.recover': { since: '2026-01-31' },
 }
 
 /** What no schema can say, since it compares two fields or depends on the settings or on what is stored. */
@@ -107,6 +108,8 @@ const BEYOND_SCHEMAS = [
   /^parameters\.(product|coin|campaign|loyalty\.points) is missing/,
   /^Two credentials were sent and they differ/,
   /^access_token and token differ/,
+  /^A search by error covers at most 7 days/,
+  /^undelivered cannot be combined with/,
 ]
 
 /** Whether the service took offence at what was sent, and not at what is stored. */
@@ -198,6 +201,8 @@ describe('the OpenAPI document', () => {
       const schema = route.requestBody?.content['application/json']?.schema
       // Deleting the project would end the test; a list of assignments is made of bodies that are tested alone.
       if (!schema?.properties || route.operationId === 'project.delete') continue
+      // It would connect to the addresses; they have the schema of a webhook's, which is tested there.
+      if (route.operationId === 'webhook.check') continue
       // Many paths exist twice, from the same declarations.
       if (seen.has(JSON.stringify(schema))) continue
       seen.add(JSON.stringify(schema))

@@ -26,7 +26,6 @@ const MAX_OPERATORS = 1_000
 
 const Check = Type.Object({
   object: Type.Literal('webhook_check'),
-  target_url: Type.String(),
   allowed: Type.Boolean({ description: 'Whether events may be sent there.' }),
   reason: nullable<string>('string', {
     description: 'Why it is not allowed, or why there was no connection; null if there was one.',
@@ -74,7 +73,6 @@ export function checkTargetRoutes(app: App, { db, clock, checkTarget }: Deps): v
       const { tlsValidUntil, connectMs, ...found } = await checkTarget(target_url, signal)
       return {
         object: 'webhook_check' as const,
-        target_url,
         ...found,
         addresses: [...found.addresses],
         tls: tlsValidUntil === null ? null : { valid_until: isoTime(tlsValidUntil) },
