@@ -70,11 +70,11 @@ interface Deps {
   readonly db: Database
   readonly identity: ProcessIdentity
   readonly settings: readonly SettingReport[]
-  /** What `jeton doctor` finds, with `--production` or without. */
+  /** Findings of `jeton doctor`, with or without `--production`. */
   check(production: boolean): Promise<Finding[]>
 }
 
-/** What operators ask of the running service itself, whatever the environment of their shell is. */
+/** Settings, checks and facts of the running service, independent of the environment of an operator's shell. */
 export function serviceRoutes(app: App, deps: Deps): void {
   const config = { access: 'operator', management: true } as const
   const tags = ['service']

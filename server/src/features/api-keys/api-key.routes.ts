@@ -219,7 +219,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       schema: {
         tags,
         operationId: 'key.block',
-        summary: 'Block an API key; its tokens are dead at once and stay so',
+        summary: 'Block an API key; its tokens stop working permanently',
         params: Params,
         querystring: WaitQuery,
         body: BlockBody,

@@ -6,7 +6,7 @@ import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
 import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
 
-/** What use has changed, as far as other features know it. */
+/** Figures of a key that change with every use. */
 export interface KeyActivity {
   readonly activeTokens: number
   readonly usage: { readonly requests: number; readonly refused: number }

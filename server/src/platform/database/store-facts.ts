@@ -7,7 +7,7 @@ export async function storeVersion(db: Database): Promise<string> {
   return db.withConnection(async (pg) => String((await pg.query('show server_version'))[0]!.server_version))
 }
 
-/** Size in bytes; of PostgreSQL the whole database, whoever else uses it. */
+/** Size in bytes; on PostgreSQL that of the whole database, including tables of other programs. */
 export async function storeSize(db: Database): Promise<number> {
   const size =
     db.engine === 'sqlite'
