@@ -159,6 +159,7 @@ eachEngine((engine) => {
       code: 0,
       err: expect.stringMatching(/^Applied by 1 of 1 process after \d+ ms\.$/m),
     })
+    expect(blocked.err).not.toContain('shown only once')
     expect((await type('key', 'unblock', 'till')).err).not.toContain('Applied')
     expect((await type('process', 'list', '--quiet')).out).toMatch(/^proc_\w{16}\n$/)
   })
