@@ -70,11 +70,11 @@ interface Deps {
   readonly db: Database
   readonly identity: ProcessIdentity
   readonly settings: readonly SettingReport[]
-  /** What `jeton doctor` finds, with `--production` or without. */
+  /** Runs the checks of `jeton doctor`, with `--production` or without. */
   check(production: boolean): Promise<Finding[]>
 }
 
-/** What operators ask of the running service itself, whatever the environment of their shell is. */
+/** Describes the running service to operators, whatever the environment of their shell is. */
 export function serviceRoutes(app: App, deps: Deps): void {
   const config = { access: 'operator', management: true } as const
   const tags = ['service']

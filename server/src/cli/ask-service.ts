@@ -19,7 +19,7 @@ export interface AnsweredBy {
   readonly version: string
 }
 
-/** What a running service says, or why none was asked. */
+/** The answer of a running service, or the reason why none was asked. */
 export type ServiceAnswer<Item> =
   | { readonly answeredBy: AnsweredBy; readonly data: readonly Item[] }
   | { readonly answeredBy: null; readonly whyNot: string; readonly do?: string }

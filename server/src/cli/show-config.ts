@@ -6,7 +6,7 @@ import { printTable } from './print.ts'
 export const SHELL_SETTINGS =
   'These are the settings of this shell. A service started elsewhere may have others: run this with its environment.'
 
-/** What answered, for programs. */
+/** Says for programs that no service answered. */
 export const FROM_SHELL = { settings_from: 'environment of this shell', service: null } as const
 
 /** Prints the settings of the running service; without one, those of this shell. */

@@ -78,7 +78,7 @@ export const saneClock = (now: number): Finding =>
     ? ok('clock', new Date(now).toISOString())
     : failed('clock', `wrong: ${new Date(now).toISOString()}`, 'timedatectl set-ntp true')
 
-/** What is known where the store cannot be read: nothing, so that nothing passes. */
+/** Stands for a store that cannot be read: nothing of it is known, so nothing passes. */
 export const unseenStore = (
   findings: readonly Finding[],
   neededKeys: readonly string[] | undefined,

@@ -46,7 +46,7 @@ const Process = Type.Object({
   rss_bytes: Type.Integer({ description: 'Resident memory.' }),
 })
 
-/** What fits into a terminal; `--json` has the rest. */
+/** Columns that fit into a terminal; `--json` has the rest. */
 const COLUMNS = ['id', 'host', 'pid', 'version', 'role', 'started_at', 'seen_at', 'key_state_age_ms']
 
 export function processRoutes(app: App, { db }: { readonly db: Database }): void {

@@ -1,9 +1,9 @@
 import { isoTime } from '../../platform/http/index.ts'
 
-/** What a process does: answer requests, deliver events, or both. */
+/** A process answers requests, delivers events, or does both. */
 export type ProcessRole = 'http' | 'worker' | 'both'
 
-/** What stays the same for as long as a process runs. */
+/** The part of a row that stays the same for as long as a process runs. */
 export interface ProcessIdentity {
   readonly id: string
   readonly host: string
@@ -12,7 +12,7 @@ export interface ProcessIdentity {
   readonly role: ProcessRole
 }
 
-/** What a process that answers requests knows of API keys and tokens; null for workers, which have no cache. */
+/** The cache of a process that answers requests; null for workers, which have none. */
 export interface CacheFigures {
   /** The number of key changes that its last completed poll had read when it started. */
   readonly key_state_version: number | null
