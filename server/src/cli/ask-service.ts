@@ -44,7 +44,8 @@ export async function askService<Item>(
 ): Promise<ServiceAnswer<Item>> {
   try {
     const url = options.url ?? (io.env.JETON_URL ? undefined : urlOfShell(io.env))
-    if (url === null) return notAsked('port 0 is any free port, so the address of a service is not known')
+    if (url === null)
+      return notAsked('the port in the settings of this shell is not the address of a service')
     const connection = connect(io, { ...options, ...(url !== undefined && { url }) })
     return connection.hasCredential()
       ? await ask<Item>(connection, question)
@@ -62,7 +63,10 @@ const notAsked = (whyNot: string, remedy?: string) => ({
   ...(remedy !== undefined && { do: remedy }),
 })
 
-/** The address that a service started from this shell has; undefined if the shell names none, null if it is not known. */
+/**
+ * The address that a service started from this shell has. Undefined if the shell names none; null if it names a port
+ * that cannot be asked: 0 is any free port.
+ */
 function urlOfShell({
   JETON_HOST,
   JETON_PORT,
@@ -70,8 +74,8 @@ function urlOfShell({
 }: Environment): string | null | undefined {
   const port = JETON_MANAGEMENT_PORT || JETON_PORT
   if (!port && !JETON_HOST) return undefined
-  if (!/^\d{1,5}$/.test(port || '8080')) return undefined
-  return port === '0' ? null : reachableUrl(JETON_HOST || '127.0.0.1', port || '8080')
+  const isPort = /^[1-9]\d{0,4}$/.test(port || '8080')
+  return isPort ? reachableUrl(JETON_HOST || '127.0.0.1', port || '8080') : null
 }
 
 /** The address to connect to: a service that listens on all addresses is reached on the loopback one. */

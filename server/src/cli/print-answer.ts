@@ -120,13 +120,13 @@ function documentsOf({ operation }: Requested, resource: Resource): string[] {
 /** The only value of `object` in the schema. */
 const objectOf = (properties: Schema['properties']): string | undefined => properties?.object?.enum?.[0]
 
-/** Fields that reading the same resource later does not show. */
+/** Text that reading the same resource later does not show. */
 function secretsOf({ operation, catalogue }: Requested): string[] {
   const show = catalogue.find(operation.noun, 'show')?.answer?.properties
   const answer = operation.answer?.properties ?? {}
   // The response may be another resource: testing a webhook returns a delivery.
   if (!show || operation.verb === 'show' || objectOf(answer) !== objectOf(show)) return []
-  return Object.keys(answer).filter((name) => !(name in show))
+  return Object.keys(answer).filter((name) => !(name in show) && answer[name]!.type === 'string')
 }
 
 /** The output flags of every command that calls the API. */

@@ -120,12 +120,13 @@ describe('usage errors', () => {
 
 test('config shows the settings in effect and where they come from, with secrets masked', async () => {
   const env = { JETON_PORT: '9000', JETON_DATABASE_URL: 'postgres://jeton:hush@db1/jeton' }
-  const { out } = await type('config', env)
-  expect(out).toContain('JETON_PORT\t9000\tenvironment\n')
-  expect(out).toContain('JETON_HOST\t127.0.0.1\tdefault\n')
+  const { out } = await type('config --local', env)
+  expect(out).toContain('JETON_PORT\t9000\tenvironment\t8080\n')
+  expect(out).toContain('JETON_HOST\t127.0.0.1\tdefault\t127.0.0.1\n')
   expect(out).not.toContain('hush')
-  const settings = JSON.parse((await type('config --json', env)).out)
-  expect(settings).toContainEqual({ name: 'JETON_PORT', value: '9000', from: 'environment' })
+  const { settings } = JSON.parse((await type('config --local --json', env)).out)
+  const port = { name: 'JETON_PORT', value: '9000', source: 'environment', default: '8080' }
+  expect(settings).toContainEqual(port)
 })
 
 test('hints name the program as it was started: npx jeton under npm, jeton otherwise', async () => {

@@ -54,7 +54,7 @@ eachEngine((engine) => {
     expect(asked.of('log level')).toMatchObject({ result: 'failed', do: 'JETON_LOG_LEVEL=info' })
     for (const name of ['store', 'migrations', 'clock', 'webhooks', 'management', 'sample'])
       expect([name, asked.of(name)?.result]).toEqual([name, 'ok'])
-    // What the service cannot see either.
+    // The service cannot see these either.
     for (const name of ['backup', 'alerts']) expect([name, asked.of(name)?.result]).toEqual([name, 'unknown'])
     expect(asked.code).toBe(78)
     const readable = await jeton(['doctor'], { env: shellFor(service, CREDENTIAL) })
@@ -159,6 +159,7 @@ eachEngine((engine) => {
       code: 0,
       err: expect.stringMatching(/^Applied by 1 of 1 process after \d+ ms\.$/m),
     })
+    expect(blocked.err).not.toContain('shown only once')
     expect((await type('key', 'unblock', 'till')).err).not.toContain('Applied')
     expect((await type('process', 'list', '--quiet')).out).toMatch(/^proc_\w{16}\n$/)
   })

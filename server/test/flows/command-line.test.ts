@@ -241,8 +241,9 @@ describe('output', () => {
     const { code, out } = await jeton(argv, { env: { XDG_CONFIG_HOME: folder } })
     expect(code).toBe(0)
     expect(out).toContain(
-      "-X POST 'http://127.0.0.1:8080/management/v1/projects/proj_0000000000000000/api-keys/key_0000000000000000/block'",
+      "curl -s 'http://127.0.0.1:8080/management/v1/projects/proj_0000000000000000/api-keys/key_0000000000000000/block'",
     )
+    expect(out).toContain("-d '{}'")
   })
 
   test('jeton api prints the response unchanged', async () => {

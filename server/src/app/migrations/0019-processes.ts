@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from '../../platform/database/index.ts'
 
 /**
@@ -6,14 +7,15 @@ import type { Migration } from '../../platform/database/index.ts'
  */
 export const processes: Migration = {
   name: '0019-processes',
-  async up(db) {
+  async up(db, types) {
+    const text = types.bytes === 'blob' ? 'text' : sql`text collate "C"`
     await db.schema
       .createTable('processes')
-      .addColumn('id', 'text', (c) => c.primaryKey().notNull())
-      .addColumn('host', 'text', (c) => c.notNull())
+      .addColumn('id', text, (c) => c.primaryKey().notNull())
+      .addColumn('host', text, (c) => c.notNull())
       .addColumn('pid', 'bigint', (c) => c.notNull())
-      .addColumn('version', 'text', (c) => c.notNull())
-      .addColumn('role', 'text', (c) => c.notNull())
+      .addColumn('version', text, (c) => c.notNull())
+      .addColumn('role', text, (c) => c.notNull())
       .addColumn('started_at', 'bigint', (c) => c.notNull())
       .addColumn('seen_at', 'bigint', (c) => c.notNull())
       .addColumn('key_state_version', 'bigint')
