@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import type { FastifyContextConfig } from 'fastify'
 import { IsOptional } from 'typebox'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../src/app/routes.ts'
 import { VERSION } from '../src/app/version.ts'
@@ -37,6 +38,13 @@ const header = (name: string, description: string) =>
 const byScope = (scope: Scope) => ({
   security: [{ bearer: [scope] }, { appId: [], appToken: [] }],
   'x-scope': scope,
+})
+
+/** `x-role` is the least role; `x-projects` is `all` if operators who are limited to projects cannot call it. */
+const byRole = ({ role, projects }: FastifyContextConfig) => ({
+  security: [{ managementId: [], managementToken: [] }],
+  'x-role': role,
+  ...(projects && { 'x-projects': projects }),
 })
 
 interface Content {
@@ -139,9 +147,7 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
         url,
         schema: {
           ...(schema as object),
-          ...(route.config?.access === 'operator' && {
-            security: [{ managementId: [], managementToken: [] }],
-          }),
+          ...(route.config?.access === 'operator' && byRole(route.config)),
           ...(route.config?.access === 'scope' && byScope(route.config.scope!)),
         } as never,
       }

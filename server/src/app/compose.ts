@@ -128,6 +128,9 @@ export async function compose(parts: Parts): Promise<Service> {
     attempts,
     lastUsed,
     issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
+    async requireProjects(ids) {
+      for (const id of ids) await requireProject(db, id)
+    },
     projectName: async (id) => (await requireProject(db, id)).name,
     countTokens: (projectIds) => countActiveTokens(db, tokenCache.databaseClock.now(), projectIds),
     async markContents(tx, projectId) {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, unavailable } from '../platform/http/index.ts'
+import { type App, forOperators, unavailable } from '../platform/http/index.ts'
 
 const Health = Type.Object({ status: Type.String() })
 
@@ -55,7 +55,7 @@ export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDe
   app.get(
     '/metrics',
     {
-      config: { access: metricsAccess, management: true },
+      config: { ...forOperators('viewer', 'any'), access: metricsAccess },
       schema: {
         tags: ['health'],
         operationId: 'health.metrics',

@@ -12,6 +12,10 @@ export const flagOf = (name: string): string => `--${name.replaceAll('_', '-')}`
 const attributeOf = (name: string): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+/** The flag of a field. A list of ids takes one flag for each: `projects` is `--project`. */
+export const flagFor = ({ name, schema }: Pick<Field, 'name' | 'schema'>): string =>
+  flagOf(schema['x-noun'] ?? name)
+
 /** Stands for null, which commander would treat as a missing value. */
 const NULL = Symbol('null')
 
@@ -50,6 +54,7 @@ const MAX_CHOICES = 24
 const choicesOf = ({ enum: choices }: Schema): string => choices?.join('|') ?? ''
 
 function placeholderOf(schema: Schema): string {
+  if (schema['x-noun']) return schema['x-noun']
   const choices = choicesOf(schema)
   if (choices) return choices.length <= MAX_CHOICES ? choices : 'one'
   if (schema['x-moment']) return 'time'
@@ -69,7 +74,9 @@ export function optionOf({ name, schema, description }: Field, required: boolean
   if (only !== undefined) return new Option(flagOf(only), says)
   const isSwitch = typesOf(schema).includes('boolean')
   const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`
-  const option = new Option(`${flagOf(name)} ${value}`, says)
+  const option = new Option(`${flagFor({ name, schema })} ${value}`, says)
+  // So that `--project` of a field is not taken for the project of the command.
+  option.attributeName = () => attributeOf(name)
   return option.argParser((text: string, before: unknown) => parse({ name, schema }, text, before))
 }
 

@@ -13,6 +13,8 @@ export interface Schema {
   readonly $ref?: string
   /** A point in time. The command line also takes how long ago it was. */
   readonly 'x-moment'?: boolean
+  /** The field is a list of ids of this noun. The command line takes names as well, one flag for each. */
+  readonly 'x-noun'?: string
 }
 
 export interface Field {

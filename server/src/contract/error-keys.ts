@@ -139,6 +139,13 @@ export const ERRORS = {
     remedy:
       'Call from an allowed address, or let an operator widen the whitelist. Behind a proxy, JETON_TRUSTED_PROXIES must name it.',
   },
+  insufficient_role: {
+    status: 403,
+    oauth: 'insufficient_scope',
+    when: 'The role of the operator does not allow the call, or the call covers all projects and the operator is limited to some.',
+    remedy:
+      'Ask an admin for the role that the message names: jeton operator update <operator> --role editor. For one project, use the path below /management/v1/projects/{project_id}.',
+  },
   insufficient_scope: {
     status: 403,
     oauth: 'insufficient_scope',

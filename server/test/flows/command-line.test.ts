@@ -179,7 +179,7 @@ describe('projects and operators', () => {
   })
 
   test('an operator is created, works, gets a new token and is deleted by name', async () => {
-    const { id, token } = await json(['operator', 'create', '--name', 'anna'])
+    const { id, token } = await json(['operator', 'create', '--name', 'anna', '--role', 'admin'])
     const asAnna = { env: { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } }
     expect((await type('operator list --quiet', asAnna)).out.split('\n')).toContain(id)
     expect((await type('operator regenerate anna')).out).toMatch(/token\tjtm_/)
@@ -189,6 +189,28 @@ describe('projects and operators', () => {
     })
     expect(await type('operator delete anna --yes --quiet')).toMatchObject({ code: 0, out: 'anna\n' })
     expect((await type('operator show anna')).code).toBe(3)
+  })
+
+  test('an operator gets its role and projects by flags, which take names and ids of projects', async () => {
+    const other = await service.project(`Shop ${made}`)
+    const create = ['operator', 'create', '--name', 'eve', '--role', 'editor']
+    const eve = await json([...create, '--project', project.name, '--project', other.id])
+    expect(eve).toMatchObject({ role: 'editor', projects: [project.id, other.id] })
+    const update = (...flags: string[]) => json(['operator', 'update', 'eve', ...flags])
+    expect(await update('--project', other.name)).toMatchObject({ role: 'editor', projects: [other.id] })
+    expect(await update('--role', 'viewer')).toMatchObject({ role: 'viewer', projects: [other.id] })
+    const asEve = { env: { JETON_MANAGEMENT_ID: eve.id, JETON_MANAGEMENT_TOKEN: eve.token } }
+    expect((await type('project list --quiet', asEve)).out).toBe(`${other.id}\n`)
+    expect(await type(`key create --name k --permissions api --project ${other.id}`, asEve)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('jeton operator update'),
+    })
+    expect(await update('--project', 'null')).toMatchObject({ projects: null })
+    expect((await type('operator update eve --project nowhere')).code).toBe(3)
+    const { code, err } = await type('operator update eve')
+    expect([code, err]).toEqual([2, expect.stringContaining('--name, --role, --project')])
+    expect(await type('operator create --local --role viewer')).toMatchObject({ code: 2 })
+    expect((await type('operator delete eve --yes')).code).toBe(0)
   })
 
   test('without a project the choices are listed', async () => {

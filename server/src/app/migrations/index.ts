@@ -15,6 +15,7 @@ import { failingDeliveries } from './0013-failing-deliveries.ts'
 import { tokenCounts } from './0014-token-counts.ts'
 import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
+import { operatorRoles } from './0017-operator-roles.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   outbox,
   tokenCounts,
   issueBatch,
+  operatorRoles,
 ]

@@ -19,6 +19,8 @@ export interface AccessQuestion {
   readonly app_id?: string | undefined
   readonly path: string
   readonly address?: string | undefined
+  /** Ids of the projects that the asking operator may see; null for all. Other projects are answered like unknown ones. */
+  readonly projects: readonly string[] | null
 }
 
 interface Check {
@@ -80,9 +82,13 @@ function unnamed(path: string, needed: Scope): string {
 
 const CHECK_PATH = 'Check the path: no scope names it.'
 
+const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
+  projects?.includes(projectId) ?? true
+
 async function holderSteps(deps: Deps, question: AccessQuestion, needed: Scope | null): Promise<Check[]> {
   if (question.access_token !== undefined) return tokenSteps(deps, question, question.access_token, needed)
-  const row = await findApiKeyByAppId(deps.db, question.app_id!)
+  const key = await findApiKeyByAppId(deps.db, question.app_id!)
+  const row = key && maySee(question, key.project_id) ? key : undefined
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
@@ -104,7 +110,7 @@ async function tokenSteps(
     remedy: 'Look for a cut-off or altered token in the client.',
   })
   if (name === null) return [wellFormed]
-  const [token] = await findTokens(db, [name])
+  const [token] = maySee(question, name.projectId) ? await findTokens(db, [name]) : []
   const row = token && (await findApiKey(db, name.projectId, token.key_id))
   const onRecord = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,

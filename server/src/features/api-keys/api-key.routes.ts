@@ -6,6 +6,7 @@ import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -93,7 +94,6 @@ interface Deps extends ChangeDeps {
 }
 
 export function apiKeyRoutes(app: App, deps: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['API keys']
   const path = '/management/v1/projects/:project_id/api-keys'
 
@@ -112,7 +112,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'key.list',
@@ -136,7 +136,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.post(
     path,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.create',
@@ -159,7 +159,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.get(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'key.show',
@@ -180,7 +180,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.patch(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.update',
@@ -196,7 +196,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.delete(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.delete',
@@ -222,7 +222,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     app.post(
       `${path}/:key_id/${verb}`,
       {
-        config,
+        config: forOperators('editor'),
         schema: { tags, operationId: `key.${verb}`, summary, params: Params, response: { 200: ApiKey } },
       },
       async (request) => shown(await run(deps, asked(request))),
@@ -231,7 +231,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.post(
     `${path}/:key_id/regenerate`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.regenerate',

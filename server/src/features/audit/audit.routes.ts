@@ -4,6 +4,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -55,7 +56,6 @@ const shape = { item: view, position: (row: AuditRow) => row }
 
 /** The log of a deleted project stays readable, so nothing here asks whether the project exists. */
 export function auditRoutes(app: App, { db }: { db: Database }): void {
-  const config = { access: 'operator', management: true } as const
   const common = {
     tags: ['audit'],
     querystring: Filter,
@@ -66,7 +66,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
   app.get(
     '/management/v1/audit-log',
     {
-      config,
+      config: forOperators('viewer', 'all'),
       schema: {
         ...common,
         operationId: 'audit.list',
@@ -83,7 +83,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
   app.get(
     '/management/v1/projects/:project_id/audit-log',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         ...common,
         params: Type.Object({ project_id: IdParam }),

@@ -5,6 +5,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -34,7 +35,6 @@ import { replayEvent } from './replay-event.ts'
 import { type RecordDeps, retryDelivery } from './retry-delivery.ts'
 import { sendTest } from './send-test.ts'
 
-const config = { access: 'operator', management: true } as const
 const PROJECT = '/management/v1/projects/:project_id'
 const ProjectParams = Type.Object({ project_id: IdParam })
 const DeliveryParams = Type.Object({ project_id: IdParam, delivery_id: IdParam })
@@ -77,7 +77,7 @@ function addReads(app: App, { db }: RecordDeps): void {
   app.get(
     `${PROJECT}/deliveries`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.list',
@@ -111,7 +111,7 @@ function addReads(app: App, { db }: RecordDeps): void {
   app.get(
     `${PROJECT}/deliveries/:delivery_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.show',
@@ -140,7 +140,7 @@ function addRetry(app: App, deps: RecordDeps): void {
   app.post(
     `${PROJECT}/deliveries/:delivery_id/retry`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.retry',
@@ -161,7 +161,7 @@ function addRecover(app: App, deps: RecordDeps): void {
   app.post(
     `${PROJECT}/deliveries/recover`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.recover',
@@ -206,7 +206,7 @@ function addReplay(app: App, deps: RecordDeps): void {
   app.post(
     `${PROJECT}/events/:event_id/replay`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: ['events'],
         operationId: 'event.replay',
@@ -258,7 +258,7 @@ function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind,
   app.post(
     `${PROJECT}/${kind}s/:${kind}_id/test`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: [`${kind}s`],
         operationId: `${kind}.test`,

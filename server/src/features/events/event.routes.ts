@@ -6,6 +6,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -63,14 +64,13 @@ const shape = {
 }
 
 export function eventRoutes(app: App, { db }: { db: Database }): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['events']
   const path = '/management/v1/projects/:project_id/events'
 
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'event.list',
@@ -95,7 +95,7 @@ export function eventRoutes(app: App, { db }: { db: Database }): void {
   app.get(
     `${path}/:event_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'event.show',

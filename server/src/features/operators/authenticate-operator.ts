@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import type { Guard, LoginThrottle } from '../../platform/http/index.ts'
+import type { Guard, LoginThrottle, OperatorRule } from '../../platform/http/index.ts'
 import { digestOf, sameDigest } from '../../platform/secrets.ts'
+import { authorizeOperator } from './authorize-operator.ts'
 import { findOperator, saveOperatorUse } from './operator.store.ts'
+import { projectsOf } from './operator.ts'
 
 interface Deps {
   readonly db: Database
@@ -30,10 +32,10 @@ const header = (request: FastifyRequest, name: string): string | undefined => {
 const NOBODY = digestOf('nobody')
 
 /** Management is rare and powerful: every call asks the store, so a deleted operator is out at once, everywhere. */
-export function createOperatorGuard(deps: Deps): { guard: Guard; flush: () => Promise<void> } {
+export function createOperatorGuard(deps: Deps): { guard: Guard<OperatorRule>; flush: () => Promise<void> } {
   const uses = new Map<string, number>()
 
-  async function guard(request: FastifyRequest): Promise<void> {
+  async function guard(request: FastifyRequest, rule: OperatorRule): Promise<void> {
     const id = header(request, 'x-management-id')
     const token = header(request, 'x-management-token')
     if (id === undefined || token === undefined) throw refused('management_credential_missing')
@@ -51,6 +53,9 @@ export function createOperatorGuard(deps: Deps): { guard: Guard; flush: () => Pr
       address: request.caller.plain,
       requestId: request.id,
     }
+    const { role } = operator
+    request.operator = { id: operator.id, name: operator.name, role, projects: projectsOf(operator) }
+    authorizeOperator(request, request.operator, rule)
   }
 
   async function flush(): Promise<void> {

@@ -36,6 +36,12 @@ const MANAGEMENT: readonly Step[] = [
     failed: 'the token is not the one of this operator',
     remedy: 'Give it a new one with jeton operator regenerate. To see the operators: jeton operator list',
   },
+  {
+    step: 'role_insufficient',
+    passed: 'the role allows the call',
+    failed: 'the role of the operator does not allow the call, or it is limited to some projects',
+    remedy: 'An admin can change it: jeton operator update <operator> --role editor',
+  },
 ]
 
 const CLIENT: readonly Step[] = [

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -55,7 +56,6 @@ const bodyOf = <Fields>(properties: TProperties, rules?: object) =>
   Type.Unsafe<Fields>(strict(properties, rules))
 
 function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void {
-  const config = { access: 'operator', management: true } as const
   const tags = [`${kind}s`]
   const path = `/management/v1/projects/:project_id/${kind}s`
   const ownPath = `${path}/:${kind}_id`
@@ -70,7 +70,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: `${kind}.list`,
@@ -96,7 +96,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.post(
     path,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.create`,
@@ -119,7 +119,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.get(
     ownPath,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: `${kind}.show`,
@@ -140,7 +140,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.put(
     ownPath,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.update`,
@@ -156,7 +156,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.delete(
     ownPath,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.delete`,
@@ -179,7 +179,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
     app.post(
       `${ownPath}/${verb}`,
       {
-        config,
+        config: forOperators('editor'),
         schema: {
           tags,
           operationId: `${kind}.${verb}`,
@@ -194,7 +194,7 @@ function routesOf(app: App, deps: DestinationDeps, kind: DestinationKind): void 
   app.post(
     `${ownPath}/rotate-secret`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.rotate`,

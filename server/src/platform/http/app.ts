@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type {} from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { ClientAddress } from './client-address.ts'
 
@@ -10,16 +11,31 @@ declare const plain: FastifyInstance
 export type App = ReturnType<typeof plain.withTypeProvider<TypeBoxTypeProvider>>
 
 /**
- * Who may call a route: `public` everyone, `operator` management credentials, `scope` a bearer token or key pair that
- * covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
+ * Who may call a route: `public` everyone, `operator` an operator with the route's role, `scope` a bearer token or key pair
+ * that covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
  * cannot be registered.
  */
 export type Access = 'public' | 'operator' | 'scope' | 'handler'
 
 /** Sets the caller on the request, or throws the Problem that refuses it. Returns no promise if the cache can decide. */
-export type Guard<T = undefined> = (request: FastifyRequest, required: T) => void | Promise<void>
+export type Guard<T> = (request: FastifyRequest, required: T) => void | Promise<void>
 
-export type Guards = { readonly operator: Guard; readonly scope: Guard<Scope> }
+/** What a route requires of an operator. */
+export interface OperatorRule {
+  readonly role: Role
+  readonly projects?: 'all' | 'any' | undefined
+}
+
+/** The operator of a request, as it is in the store now. */
+export interface CallingOperator {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  /** Ids of the projects that it may see and change; null for all. */
+  readonly projects: readonly string[] | null
+}
+
+export type Guards = { readonly operator: Guard<OperatorRule>; readonly scope: Guard<Scope> }
 
 /** Who makes a change, for the audit log. */
 export interface Actor {
@@ -76,6 +92,13 @@ declare module 'fastify' {
     access?: Access
     /** Errors carry `error` of RFC 6749, and responses are never cached. */
     oauth?: boolean
+    /** With access `operator`: the least role. */
+    role?: Role
+    /**
+     * With access `operator` and no project in the path: `all` is for operators who are not limited to projects, `any` for
+     * every operator, and its handler leaves out what belongs to other projects.
+     */
+    projects?: 'all' | 'any'
     /** With access `scope`: the required scope, if it is not the one of the path. */
     scope?: Scope
     /** The body that it accepts; JSON by default. A route that accepts nothing responds before a body is read. */
@@ -97,6 +120,8 @@ declare module 'fastify' {
     startedAt: number
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
+    /** Set by the operator guard. */
+    operator: CallingOperator
     /** Set by the scope guard: the project of the caller, and its key as events name it. */
     projectId: string
     apiKey: { readonly name: string; readonly app_id: string }

@@ -1,4 +1,5 @@
 /** HTTP: one error format, one client address, access rules by route. It receives the guards and knows no feature. */
+export { forOperators } from './access-rule.ts'
 export type * from './app.ts'
 export type { Form } from './body-parsers.ts'
 export type { ClientAddress } from './client-address.ts'
