@@ -313,6 +313,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   'assignment.update': PRICE,
   'assignment.update-of-campaign': PRICE,
   'redemption.report': reportInGuide(),
+  'session.create': { id: '$JETON_MANAGEMENT_ID', token: '$JETON_MANAGEMENT_TOKEN' },
   'operator.create': { name: 'anna', role: 'editor', projects: ['$PROJECT_ID'] },
   'operator.update': { role: 'viewer' },
   'project.create': { name: 'Shop' },

@@ -42,7 +42,7 @@ const byScope = (scope: Scope) => ({
 
 /** `x-role` is the least role; `x-projects` is `all` if operators who are limited to projects cannot call it. */
 const byRole = ({ role, projects }: FastifyContextConfig) => ({
-  security: [{ managementId: [], managementToken: [] }],
+  security: [{ managementId: [], managementToken: [] }, { session: [] }],
   'x-role': role,
   ...(projects && { 'x-projects': projects }),
 })
@@ -129,6 +129,13 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
         securitySchemes: {
           managementId: header('X-Management-Id', 'Id of an operator.'),
           managementToken: header('X-Management-Token', 'Its token.'),
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-jeton_session',
+            description:
+              'Cookie of a browser that has signed in; `jeton_session_<port>` on loopback. Requests also send `X-Jeton-Console: 1`.',
+          },
           appId: header('X-App-Id', 'App id of an API key.'),
           appToken: header('X-App-Token', 'Its secret.'),
           basic: {
@@ -146,8 +153,8 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
       return {
         url,
         schema: {
-          ...(schema as object),
           ...(route.config?.access === 'operator' && byRole(route.config)),
+          ...(schema as object),
           ...(route.config?.access === 'scope' && byScope(route.config.scope!)),
         } as never,
       }

@@ -5,8 +5,8 @@ import { readTable, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 
-/** Tokens live 15 minutes, and a restore kills them all: a file that lies about for years need not hold their digests. */
-export const LEFT_OUT: readonly string[] = ['token_counts', 'tokens']
+/** Tokens live 15 minutes and sessions 12 hours, and a restore ends them all: a file that is kept for years need not hold their digests. */
+export const LEFT_OUT: readonly string[] = ['login_codes', 'sessions', 'token_counts', 'tokens']
 
 /** So much of a table is in memory at once. */
 const PAGE_ROWS = 500

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { createRetention } from '../features/deliveries/index.ts'
-import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
+import {
+  createOperatorGuard,
+  createSessionCookies,
+  ensureConfiguredOperator,
+} from '../features/operators/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import {
@@ -107,13 +111,16 @@ export async function compose(parts: Parts): Promise<Service> {
 
   const vault = await openVault(store.db, config)
   const attempts = new LoginThrottle(clock)
-  const operators = createOperatorGuard({ db, clock, attempts })
+  const sessionCookies = createSessionCookies(config.JETON_TRUSTED_PROXIES)
+  const operators = createOperatorGuard({ db, clock, attempts, sessionCookies })
   const refusals = createRefusalRecorder({ db, clock })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
   const tokenCache = new TokenCache({ db, clock, maxTokens: config.JETON_CACHE_TOKENS })
   const changeFeed = new ChangeFeed({ db, clock, cache: tokenCache })
   const lastUsed = new LastUsedTracker(clock)
   let url = config.JETON_PUBLIC_URL ?? ''
+  /** Where the management listener is, if there is one. */
+  let apartUrl: string | undefined
   let running = false
 
   const deps: RouteDeps = {
@@ -126,6 +133,8 @@ export async function compose(parts: Parts): Promise<Service> {
     metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
     tokenCache,
     attempts,
+    sessionCookies,
+    consoleUrl: () => apartUrl ?? url,
     lastUsed,
     issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
     async requireProjects(ids) {
@@ -238,10 +247,10 @@ export async function compose(parts: Parts): Promise<Service> {
       const [place, managementPlace] = listenAddresses(config)
       const address = await listen(main.app, place!, shared)
       url ||= address
-      const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
+      if (managementPlace) apartUrl = await listen(management.app, managementPlace, shared)
       running = true
       startWork()
-      return { url: address, managementUrl }
+      return { url: address, managementUrl: apartUrl ?? address }
     },
     async stop() {
       running = false

@@ -61,7 +61,7 @@ export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDe
         operationId: 'health.metrics',
         summary: 'Metrics in the text format of Prometheus',
         description:
-          'Where the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`), unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
+          'Where the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`) or its session, unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
       },
     },
     async (_, reply) => {

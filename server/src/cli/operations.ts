@@ -78,8 +78,11 @@ export interface ApiDocument {
 
 /** Other paths are for API clients and probes, which use other credentials. */
 const FOR_OPERATORS = '/management/'
-/** Used by `jeton check` and `jeton listen`. */
-const HIDDEN = new Set(['access.check', 'event.sign'])
+/** Used by other commands, or by browsers only. */
+const HIDDEN = new Set([
+  ...['access.check', 'event.sign', 'whoami.show'],
+  ...['session.create', 'session.end-current', 'login-code.create'],
+])
 /** Suffix of the same list for one project, used with `--project`. */
 export const OF_PROJECT = '-of-project'
 

@@ -71,6 +71,15 @@ export function saveProfile(url: string, profile: Profile, options: SaveOptions 
   return { before, after }
 }
 
+/** Removes the profile of a server and returns it; undefined if there is none. */
+export function removeProfile(url: string, env: Environment): Profile | undefined {
+  const { default: chosen, servers, ...rest } = readProfiles(env)
+  const { [url]: removed, ...others } = servers
+  if (!removed) return undefined
+  write(env, { ...rest, ...(chosen !== undefined && chosen !== url && { default: chosen }), servers: others })
+  return removed
+}
+
 /** False if there is no profile for this server. */
 export const saveDefaultProject = (url: string, project: string, env: Environment): boolean =>
   changeProfile(url, (before) => ({ ...before, project }), env)

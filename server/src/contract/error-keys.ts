@@ -26,7 +26,7 @@ export const ERRORS = {
   conflicting_credentials: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'The request has two credentials that differ, or a key pair together with a bearer token or an unreadable Authorization header.',
+    when: 'The request has two credentials that differ, a key pair together with a bearer token or an unreadable Authorization header, or a session cookie together with X-Management-Id and X-Management-Token.',
     remedy: 'Send one credential, in one place.',
   },
   invalid_grant_type: {
@@ -138,6 +138,13 @@ export const ERRORS = {
     when: "The caller's address is not in the ip_whitelist of the API key, or may not reach the management API.",
     remedy:
       'Call from an allowed address, or let an operator widen the whitelist. Behind a proxy, JETON_TRUSTED_PROXIES must name it.',
+  },
+  forbidden_origin: {
+    status: 403,
+    oauth: 'unauthorized_client',
+    when: 'A request with a session does not come from a page of this service, or a browser tries to sign in where its cookie would not be safe.',
+    remedy:
+      'Open the console over https, or at localhost. A proxy that terminates TLS must be named in JETON_TRUSTED_PROXIES and send X-Forwarded-Proto: https. Programs send X-Management-Id and X-Management-Token instead of a cookie.',
   },
   insufficient_role: {
     status: 403,

@@ -45,7 +45,7 @@ eachEngine((engine) => {
         ])
         const won = answers.filter(({ status }) => status < 300)
         expect(won, JSON.stringify(answers.map(({ text }) => text))).toHaveLength(1)
-        // Whoever is left restores the first one for the next round.
+        // The remaining admin restores the first one for the next round.
         if (answers[1]!.status < 300) {
           if (yours === 'DELETE') return
           const restored = await byPair(here.url, second)('PATCH', `/operators/${first.id}`, {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasRole, ROLES, type Role } from '../../src/contract/roles.ts'
 import { ensureConfiguredOperator } from '../../src/features/operators/index.ts'
 import { eachEngine } from '../engines.ts'
-import { byPair, type Manage, newOperator, withoutRequest } from '../operators.ts'
+import { byPair, bySession, type Credential, type Manage, newOperator, withoutRequest } from '../operators.ts'
 import { type Answer, OPERATOR, send } from '../service.ts'
 import { startTimedService, type TimedService } from '../timed-service.ts'
 
@@ -39,12 +39,14 @@ async function managementRoutes(url: string): Promise<Route[]> {
 
 /** They change nothing, although they are POST. */
 const CHECKS = ['access.check', 'token.check']
+/** They concern nobody but the operator itself. */
+const OWN = ['session.end', 'session.end-current', 'login-code.create']
 const FOR_ADMINS = /^operator\.|^project\.(create|update|delete)$|^(settings|checks)\./
 
 /** The role that a route must have, by what it does. */
 function roleFor({ id, method }: Route): Role {
   if (FOR_ADMINS.test(id)) return 'admin'
-  return method === 'GET' || CHECKS.includes(id) ? 'viewer' : 'editor'
+  return method === 'GET' || [...CHECKS, ...OWN].includes(id) ? 'viewer' : 'editor'
 }
 
 const filled = ({ path }: Route, projectId: string): string =>
@@ -60,6 +62,15 @@ function verdictOf({ status, body }: Answer): string {
   return status < 500 ? 'passes' : `${status}`
 }
 
+const SIGN_IN = 'session.create'
+const CREDENTIALS = ['a header pair', 'a session'] as const
+type By = (typeof CREDENTIALS)[number]
+
+function expected(route: Route, { role, by }: { role: Role; by: By }): string {
+  if (by === 'a session' && route.id === 'login-code.create') return 'unauthorized'
+  return hasRole(role, route.role!) ? 'passes' : 'insufficient_role'
+}
+
 eachEngine((engine) => {
   let service: TimedService
   let routes: Route[]
@@ -68,12 +79,20 @@ eachEngine((engine) => {
   beforeAll(async () => {
     const env = { JETON_ENCRYPTION_KEY: randomBytes(32).toString('base64') }
     service = await startTimedService(engine, { worker: false, env })
-    routes = await managementRoutes(service.url)
+    const all = await managementRoutes(service.url)
+    // It comes last, since it ends the session that the others are called with.
+    const isLast = ({ id }: Route) => id === 'session.end-current'
+    routes = [...all.filter((route) => !isLast(route)), ...all.filter(isLast)].filter(
+      ({ id }) => id !== SIGN_IN,
+    )
+    expect(all.filter(({ role }) => role === undefined).map(({ id }) => id)).toEqual([SIGN_IN])
     inside = (await service.project('Inside')).id
     outside = (await service.project('Outside')).id
   })
   afterAll(() => service.stop())
 
+  const managerBy = async (by: By, operator: Credential): Promise<Manage> =>
+    by === 'a session' ? bySession(service.url, operator) : byPair(service.url, operator)
   const inProject = () => routes.filter(({ path }) => path.includes('{project_id}'))
 
   describe('roles', () => {
@@ -83,24 +102,27 @@ eachEngine((engine) => {
       expect(declared).toEqual(routes.map((route) => [route.id, roleFor(route)]))
     })
 
-    test.each(ROLES)('every route lets %s in as far as its role goes, and no further', async (role) => {
-      const manage = byPair(service.url, await newOperator(service, role))
-      for (const route of routes) {
-        const expected = hasRole(role, route.role!) ? 'passes' : 'insufficient_role'
-        const answer = await call(manage, route, inside)
-        expect(verdictOf(answer), `${role} ${route.id} ${answer.text}`).toBe(expected)
-      }
-    })
-
-    test.each(['editor', 'viewer'] as const)(
-      'a route lets %s in inside its projects, and outside of them nothing exists',
-      async (role) => {
-        const manage = byPair(service.url, await newOperator(service, role, [inside]))
+    test.each(ROLES.flatMap((role) => CREDENTIALS.map((by) => ({ role, by }))))(
+      'every route lets $role in with $by as far as its role goes, and no further',
+      async ({ role, by }) => {
+        const manage = await managerBy(by, await newOperator(service, role))
         for (const route of routes) {
-          const forAll = route.projects === 'all'
-          const expected = hasRole(role, route.role!) && !forAll ? 'passes' : 'insufficient_role'
-          expect(verdictOf(await call(manage, route, inside)), `inside: ${role} ${route.id}`).toBe(expected)
+          const answer = await call(manage, route, inside)
+          expect(verdictOf(answer), `${role} ${route.id} ${answer.text}`).toBe(expected(route, { role, by }))
         }
+      },
+    )
+
+    test.each((['editor', 'viewer'] as const).flatMap((role) => CREDENTIALS.map((by) => ({ role, by }))))(
+      'a route lets $role in with $by inside its projects, and outside of them nothing exists',
+      async ({ role, by }) => {
+        const operator = await newOperator(service, role, [inside])
+        const first = await managerBy(by, operator)
+        for (const route of routes) {
+          const wanted = route.projects === 'all' ? 'insufficient_role' : expected(route, { role, by })
+          expect(verdictOf(await call(first, route, inside)), `inside: ${role} ${route.id}`).toBe(wanted)
+        }
+        const manage = await managerBy(by, operator)
         for (const route of inProject()) {
           const [there, never] = [
             await call(manage, route, outside),

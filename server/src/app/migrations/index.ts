@@ -16,6 +16,7 @@ import { tokenCounts } from './0014-token-counts.ts'
 import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
 import { operatorRoles } from './0017-operator-roles.ts'
+import { sessions } from './0018-sessions.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokenCounts,
   issueBatch,
   operatorRoles,
+  sessions,
 ]

@@ -22,6 +22,12 @@ const AuditEntry = Type.Object({
   object: Type.Literal('audit_entry'),
   at: Type.String(),
   actor: Type.Object({ type: Type.String(), id: Type.String() }),
+  via: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['session', 'token', 'local'],
+    description:
+      'How the change came in: `session` from a browser, `token` with the credential of an operator or API key, `local` from the service itself or from the command line on its machine.',
+  }),
   address: NullableText,
   action: Type.String(),
   project_id: NullableText,
@@ -43,6 +49,7 @@ const view = (row: AuditRow) => ({
   object: 'audit_entry' as const,
   at: isoTime(row.at),
   actor: { type: row.actor_type, id: row.actor_id },
+  via: row.via ?? (row.actor_type === 'system' ? 'local' : 'token'),
   address: row.address,
   action: row.action,
   project_id: row.project_id,

@@ -7,6 +7,7 @@ import { digestOf, last4, newCredential, type RandomBytes } from '../../platform
 import { recordChange } from '../audit/index.ts'
 import { deleteOperatorRow, lockOperators, type OperatorRow, updateOperatorRow } from './operator.store.ts'
 import { operatorView, projectsText } from './operator.ts'
+import { endSessionsOf } from './session.store.ts'
 
 interface Deps {
   readonly db: Database
@@ -67,6 +68,7 @@ export async function regenerateOperator(deps: Deps, { id, actor }: Target) {
     const change = { token_digest: digestOf(token), token_last4: last4(token) }
     const after = { ...before, ...change }
     await updateOperatorRow(tx, id, change)
+    await endSessionsOf(tx, id)
     await record(deps, tx, { id, actor, action: 'operator.regenerated', before, after })
     return { ...operatorView(after), token }
   })
@@ -107,6 +109,7 @@ export async function deleteOperator(deps: Deps, { id, actor }: Target): Promise
     const { row: before, isLastAdmin } = await requireLocked(tx, id)
     if (isLastAdmin) throw lastAdmin(id)
     await deleteOperatorRow(tx, id)
+    await endSessionsOf(tx, id)
     await record(deps, tx, { id, actor, action: 'operator.deleted', before, after: null })
   })
 }

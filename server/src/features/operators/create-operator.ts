@@ -7,6 +7,7 @@ import { recordChange } from '../audit/index.ts'
 import { adminHasAllProjects } from './change-operator.ts'
 import { insertOperator, lockOperators, type OperatorRow, updateOperatorRow } from './operator.store.ts'
 import { operatorView, projectsText } from './operator.ts'
+import { endSessionsOf } from './session.store.ts'
 
 interface Deps {
   readonly db: Database
@@ -87,6 +88,7 @@ async function ensureOperator(deps: Deps, { id, token }: Configured): Promise<vo
     if (hasToken && existing.role === 'admin') return
     const change = { ...ADMIN, token_digest: digest, token_last4: last4(token) }
     await updateOperatorRow(tx, id, change)
+    if (!hasToken) await endSessionsOf(tx, id)
     await recordChange(deps, tx, {
       actor,
       action: hasToken ? 'operator.updated' : 'operator.regenerated',

@@ -49,6 +49,11 @@ export async function listOperatorRows(reader: Reader, page: Page): Promise<Rows
   return { rows, total: await countOperators(reader) }
 }
 
+export const lockOperator = (tx: Transaction, id: string): Promise<OperatorRow | undefined> =>
+  tx
+    .lock(tx.read<OperatorTables>().selectFrom('operators').selectAll().where('id', '=', id) as never)
+    .executeTakeFirst() as Promise<OperatorRow | undefined>
+
 /** Locks every operator, so that of two admins who remove each other at once the second fails. */
 export const lockOperators = (tx: Transaction): Promise<OperatorRow[]> =>
   tx

@@ -70,6 +70,8 @@ describe('a route', () => {
     expect(() => rule(url, { access: 'operator', role: 'root' as never })).toThrow('names no role')
     for (const access of ['public', 'handler'] as const)
       expect(() => rule(url, { access, role: 'admin' })).toThrow('must be for operators')
+    // Only POST of it, which signs in, authenticates itself.
+    expect(() => rule('/management/v1/sessions', { access: 'handler' })).toThrow('must be for operators')
   })
 
   test('a management route names its project as the guard reads it, or says which operators it is for', () => {

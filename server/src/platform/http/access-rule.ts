@@ -5,6 +5,8 @@ import { scopeOfPath } from '../../contract/scopes.ts'
 /** Clients of these paths have no token yet, and their credential may be in the form. */
 const OAUTH = '/v1/oauth/'
 const MANAGEMENT = '/management/'
+/** Authenticates itself: the credential is in the body. */
+const SIGN_IN = 'handler POST /management/v1/sessions'
 
 type Config = NonNullable<RouteOptions['config']>
 
@@ -34,7 +36,8 @@ export function accessRule(route: RouteOptions): Config {
     if (scopeOfPath(url) !== null && !url.startsWith(OAUTH))
       throw new Error(`${method} ${url} is part of the API: its access must be by scope.`)
     if (config.access === 'operator') requireRole(route, config)
-    else if (url.startsWith(MANAGEMENT)) throw new Error(`${method} ${url} must be for operators.`)
+    else if (url.startsWith(MANAGEMENT) && `${config.access} ${method} ${url}` !== SIGN_IN)
+      throw new Error(`${method} ${url} must be for operators.`)
     return config
   }
   const scope = config.scope ?? scopeOfPath(url)

@@ -33,6 +33,8 @@ export interface CallingOperator {
   readonly role: Role
   /** Ids of the projects that it may see and change; null for all. */
   readonly projects: readonly string[] | null
+  /** Id of the browser's session; null for the header pair. */
+  readonly sessionId: string | null
 }
 
 export type Guards = { readonly operator: Guard<OperatorRule>; readonly scope: Guard<Scope> }
@@ -43,6 +45,8 @@ export interface Actor {
   readonly id: string
   readonly address: string | null
   readonly requestId: string | null
+  /** How an operator proved who it is. */
+  readonly via?: 'session' | 'token'
 }
 
 /** A request as it came: Node's own, or one that the fast path has parsed. */
