@@ -62,11 +62,14 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   'health.ready':
     'Use it for load balancers. 503 says why: key state cannot be confirmed, the database accepts no writes, or the process is stopping.',
   'operator.list': 'Returns all operators, without their tokens.',
-  'operator.create': 'Store the token: it cannot be read again.',
+  'operator.create':
+    'Store the token: it cannot be read again. Without `role` the operator is a viewer, without `projects` it sees all projects.',
+  'operator.update':
+    'It counts from the next request, in every process. The last admin keeps its role. An admin has no list of projects.',
   'operator.show': 'The token is not part of the response.',
-  'operator.delete': 'The token stops working immediately. The last operator cannot be deleted.',
+  'operator.delete': 'The token stops working immediately. The last admin cannot be deleted.',
   'operator.regenerate': 'Store the token: it cannot be read again.',
-  'project.list': 'Returns one page of all projects.',
+  'project.list': 'Returns one page of the projects that the operator may see.',
   'project.create':
     'Projects are isolated from each other. Each has its own keys, tokens, customers and webhooks.',
   'project.show': 'Returns the number of active tokens and the limit.',
@@ -321,7 +324,9 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   'assignment.update': PRICE,
   'assignment.update-of-campaign': PRICE,
   'redemption.report': reportInGuide(),
-  'operator.create': { name: 'anna' },
+  'session.create': { id: '$JETON_MANAGEMENT_ID', token: '$JETON_MANAGEMENT_TOKEN' },
+  'operator.create': { name: 'anna', role: 'editor', projects: ['$PROJECT_ID'] },
+  'operator.update': { role: 'viewer' },
   'project.create': { name: 'Shop' },
   'project.update': { name: 'Shop Europe' },
   'project.delete': { name: 'Shop' },

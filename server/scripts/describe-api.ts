@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import type { FastifyContextConfig } from 'fastify'
 import { IsOptional } from 'typebox'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from '../src/app/routes.ts'
 import { VERSION } from '../src/app/version.ts'
@@ -40,6 +41,13 @@ const header = (name: string, description: string) =>
 const byScope = (scope: Scope) => ({
   security: [{ bearer: [scope] }, { appId: [], appToken: [] }],
   'x-scope': scope,
+})
+
+/** `x-role` is the least role; `x-projects` is `all` if operators who are limited to projects cannot call it. */
+const byRole = ({ role, projects }: FastifyContextConfig) => ({
+  security: [{ managementId: [], managementToken: [] }, { session: [] }],
+  'x-role': role,
+  ...(projects && { 'x-projects': projects }),
 })
 
 interface Content {
@@ -124,6 +132,13 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
         securitySchemes: {
           managementId: header('X-Management-Id', 'Id of an operator.'),
           managementToken: header('X-Management-Token', 'Its token.'),
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-jeton_session',
+            description:
+              'Cookie of a browser that has signed in; `jeton_session_<port>` on loopback. Requests also send `X-Jeton-Console: 1`.',
+          },
           appId: header('X-App-Id', 'App id of an API key.'),
           appToken: header('X-App-Token', 'Its secret.'),
           basic: {
@@ -141,10 +156,8 @@ export async function describeApi(addMore: (app: App) => void = () => undefined)
       return {
         url,
         schema: {
+          ...(route.config?.access === 'operator' && byRole(route.config)),
           ...(schema as object),
-          ...(route.config?.access === 'operator' && {
-            security: [{ managementId: [], managementToken: [] }],
-          }),
           ...(route.config?.access === 'scope' && byScope(route.config.scope!)),
         } as never,
       }

@@ -6,10 +6,17 @@ import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
 
 /**
- * Tokens live 15 minutes and a restore ends them all, so a backup need not contain their digests. Processes are those that
- * run now, and `key_state` is what they have read; a restore requires that none runs.
+ * Tokens live 15 minutes, sessions 12 hours, and a restore ends them all, so a backup need not contain their digests.
+ * Processes are those that run now, and `key_state` is what they have read; a restore requires that none runs.
  */
-export const EXCLUDED_TABLES: readonly string[] = ['key_state', 'processes', 'token_counts', 'tokens']
+export const EXCLUDED_TABLES: readonly string[] = [
+  'key_state',
+  'login_codes',
+  'processes',
+  'sessions',
+  'token_counts',
+  'tokens',
+]
 
 /** Rows that are in memory at once. */
 const PAGE_ROWS = 500

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
-import { createOperatorGuard, ensureConfiguredOperator } from '../features/operators/index.ts'
+import {
+  createOperatorGuard,
+  createSessionCookies,
+  ensureConfiguredOperator,
+} from '../features/operators/index.ts'
 import { HEARTBEAT_EVERY_MS, Heartbeat, waitForPropagation } from '../features/processes/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
@@ -115,7 +119,8 @@ export async function compose(parts: Parts): Promise<Service> {
 
   const vault = await openVault(store.db, config)
   const attempts = new LoginThrottle(clock)
-  const operators = createOperatorGuard({ db, clock, attempts })
+  const sessionCookies = createSessionCookies(config.JETON_TRUSTED_PROXIES)
+  const operators = createOperatorGuard({ db, clock, attempts, sessionCookies })
   const usage = new UsageCounter(clock)
   const refusals = createRefusalRecorder({ db, clock, usage })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
@@ -135,6 +140,8 @@ export async function compose(parts: Parts): Promise<Service> {
     cacheFigures: () => cacheFigures(tokenCache, changeFeed),
   })
   let url = config.JETON_PUBLIC_URL ?? ''
+  /** Where the management listener is, if there is one. */
+  let apartUrl: string | undefined
   let running = false
 
   const deps: RouteDeps = {
@@ -151,6 +158,8 @@ export async function compose(parts: Parts): Promise<Service> {
     metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
     tokenCache,
     attempts,
+    sessionCookies,
+    consoleUrl: () => apartUrl ?? url,
     lastUsed,
     usage,
     writeUsage: usageWriter.write,
@@ -164,6 +173,9 @@ export async function compose(parts: Parts): Promise<Service> {
     missingKeyIds: () => missingKeyIds(db, config),
     isExposed: !isLoopbackHost(config.JETON_HOST) || config.JETON_PUBLIC_URL?.startsWith('https://') === true,
     issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
+    async requireProjects(ids) {
+      for (const id of ids) await requireProject(db, id)
+    },
     projectName: async (id) => (await requireProject(db, id)).name,
     countTokens: (projectIds) => countActiveTokens(db, tokenCache.databaseClock.now(), projectIds),
     async markContents(tx, projectId) {
@@ -245,11 +257,11 @@ export async function compose(parts: Parts): Promise<Service> {
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {
     const shared = workerLink !== undefined
-    const [place, managementPlace] = listenAddresses(config)
-    const address = await listen(main.app, place!, shared)
+    const [publicAddress, managementAddress] = listenAddresses(config)
+    const address = await listen(main.app, publicAddress!, shared)
     url ||= address
-    const managementUrl = managementPlace ? await listen(management.app, managementPlace, shared) : address
-    return { url: address, managementUrl }
+    if (managementAddress) apartUrl = await listen(management.app, managementAddress, shared)
+    return { url: address, managementUrl: apartUrl ?? address }
   }
 
   async function flushAll(): Promise<void> {

@@ -41,7 +41,7 @@ export async function createSample(db: Database, config: Config): Promise<FirstS
     const hasProjects = (await countProjects(tx)) > 0
     const needsOperator = (await countOperators(tx)) === 0 && !hasProjects
     const operator = needsOperator
-      ? await createOperatorIn(deps, tx, { name: 'first', actor: ACTOR })
+      ? await createOperatorIn(deps, tx, { name: 'first', role: 'admin', projects: null, actor: ACTOR })
       : undefined
     const wantsSample =
       !hasProjects &&

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type App, unavailable } from '../platform/http/index.ts'
+import { type App, forOperators, unavailable } from '../platform/http/index.ts'
 
 const Health = Type.Object({ status: Type.String() })
 
@@ -55,13 +55,13 @@ export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDe
   app.get(
     '/metrics',
     {
-      config: { access: metricsAccess, management: true },
+      config: { ...forOperators('viewer', 'any'), access: metricsAccess },
       schema: {
         tags: ['health'],
         operationId: 'health.metrics',
         summary: 'Read metrics in the Prometheus text format',
         description:
-          'If the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`), unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
+          'If the service listens on an address other than loopback, this requires the credential of an operator (`X-Management-Id`, `X-Management-Token`) or its session, unless `JETON_METRICS_PUBLIC`, `JETON_MANAGEMENT_PORT` or `JETON_MANAGEMENT_ALLOW` is set.',
       },
     },
     async (_, reply) => {

@@ -2,6 +2,7 @@ import { deleteKeysOfProject } from '../features/api-keys/index.ts'
 import { type Retention, removeDeliveriesOfProject } from '../features/deliveries/index.ts'
 import { removeEventsOfProject } from '../features/events/index.ts'
 import { forgetOldKeys } from '../features/idempotency/index.ts'
+import { removeEndedSessions } from '../features/operators/index.ts'
 import { removeOldProcesses } from '../features/processes/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
@@ -32,6 +33,7 @@ export async function removeOld({ db, refusals, retention }: Deps, now: number):
   await db.transaction(async (tx) => {
     await forgetPreviousSecrets(tx, now)
     await forgetSkips(tx)
+    await removeEndedSessions(tx, now)
     await removeOldProcesses(tx, now)
   })
   for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS)) {

@@ -3,7 +3,7 @@ import { apiKeyRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import { deliveryRoutes, queueRoutes, recoveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
 import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
-import { operatorRoutes } from '../features/operators/index.ts'
+import { operatorRoutes, sessionRoutes } from '../features/operators/index.ts'
 import { processRoutes } from '../features/processes/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { publicationRoutes } from '../features/publications/index.ts'
@@ -26,6 +26,7 @@ type DepsOf<F extends (app: App, deps: never) => void> = Parameters<F>[1]
 
 /** Dependencies of all routes together. compose() creates them. */
 export type RouteDeps = DepsOf<typeof operatorRoutes> &
+  DepsOf<typeof sessionRoutes> &
   DepsOf<typeof projectRoutes> &
   DepsOf<typeof apiKeyRoutes> &
   DepsOf<typeof auditRoutes> &
@@ -69,6 +70,7 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   referenceRoutes(app, deps)
   docsRoutes(app, deps)
   operatorRoutes(app, deps)
+  sessionRoutes(app, deps)
   projectRoutes(app, deps)
   apiKeyRoutes(app, deps)
   tokenRoutes(app, deps)

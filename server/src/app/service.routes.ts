@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { ProcessIdentity } from '../features/processes/index.ts'
 import type { SettingReport } from '../platform/config/index.ts'
 import { type Database, migrationsIn, storeSize, storeVersion } from '../platform/database/index.ts'
-import { type App, listOf, NullableText, strict } from '../platform/http/index.ts'
+import { type App, forOperators, listOf, NullableText, strict } from '../platform/http/index.ts'
 import type { Finding } from './checks/finding.ts'
 import { planOf } from './plan-migrations.ts'
 
@@ -76,7 +76,6 @@ interface Deps {
 
 /** Settings, checks and facts of the running service, independent of the environment of an operator's shell. */
 export function serviceRoutes(app: App, deps: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['service']
 
   /** One page, and the process whose state it is. */
@@ -89,7 +88,7 @@ export function serviceRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/settings',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'setting.list',
@@ -103,7 +102,7 @@ export function serviceRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/checks',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'check.list',
@@ -131,7 +130,7 @@ export function serviceRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/store',
     {
-      config,
+      config: forOperators('viewer', 'all'),
       schema: {
         tags,
         operationId: 'store.show',

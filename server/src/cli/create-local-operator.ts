@@ -14,6 +14,8 @@ const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, reques
 
 interface LocalOptions {
   readonly name?: string
+  readonly role?: string
+  readonly projects?: unknown
   readonly url?: string
   readonly json?: boolean
   readonly quiet?: boolean
@@ -25,10 +27,15 @@ export async function createLocalOperator(io: Io, options: LocalOptions): Promis
   const name = options.name ?? 'local'
   if (!/^(?=.*\S)[^\x00-\x1f\x7f]{1,100}$/.test(name))
     throw wrongUsage('--name must be 1 to 100 characters, not blank and without control characters.')
+  if ((options.role ?? 'admin') !== 'admin' || options.projects)
+    throw wrongUsage('--local creates an admin of all projects. Create other roles as that admin.')
   const config = readConfig(io.env)
   const { db } = await openStore({ config, clock: systemClock })
   try {
-    const operator = await createOperator({ db, random: randomBytes }, { name, actor: ACTOR })
+    const operator = await createOperator(
+      { db, random: randomBytes },
+      { name, role: 'admin', projects: null, actor: ACTOR },
+    )
     show(io, operator, options)
     if (options.save) save(io, options.url ? plainUrl(options.url) : managementUrl(config), operator)
   } finally {

@@ -12,6 +12,10 @@ export const flagOf = (name: string): string => `--${name.replaceAll('_', '-')}`
 const attributeOf = (name: string): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+/** The flag of a field. A list of ids takes one flag for each: `projects` is `--project`. */
+export const flagFor = ({ name, schema }: Pick<Field, 'name' | 'schema'>): string =>
+  flagOf(schema['x-noun'] ?? name)
+
 /** Stands for null, which commander would treat as a missing value. */
 const NULL = Symbol('null')
 
@@ -51,6 +55,7 @@ const valuesOf = (schema: Schema): readonly string[] => schema['x-values'] ?? sc
 const choicesOf = (schema: Schema): string => valuesOf(schema).join('|')
 
 function placeholderOf(schema: Schema): string {
+  if (schema['x-noun']) return schema['x-noun']
   const choices = choicesOf(schema)
   if (schema['x-values']) return 'a,b'
   if (choices) return choices.length <= MAX_CHOICES ? choices : 'one'
@@ -71,7 +76,9 @@ export function optionOf({ name, schema, description }: Field, required: boolean
   if (only !== undefined) return new Option(flagOf(only), says)
   const isSwitch = typesOf(schema).includes('boolean')
   const value = isSwitch ? `[${placeholderOf(schema)}]` : `<${placeholderOf(schema)}>`
-  const option = new Option(`${flagOf(name)} ${value}`, says)
+  const option = new Option(`${flagFor({ name, schema })} ${value}`, says)
+  // So that `--project` of a field is not taken for the project of the command.
+  option.attributeName = () => attributeOf(name)
   return option.argParser((text: string, before: unknown) => parse({ name, schema }, text, before))
 }
 

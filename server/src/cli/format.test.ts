@@ -72,6 +72,7 @@ test('every noun of the command line has the right plural', () => {
     'projects',
     'refusals',
     'rewards',
+    'sessions',
     'tokens',
     'usage',
     'webhooks',

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
-import { callApi, openSession } from './call-api.ts'
+import { callApi, curlLine, openSession } from './call-api.ts'
 import { addConnectionOptions, type ConnectionOptions, connect, plainUrl } from './connection.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { exampleText } from './format.ts'
-import { type Io, remark } from './io.ts'
-import { saveDefaultProject, saveProfile, shownProfilePath } from './profile.ts'
+import { type Io, printLine, remark } from './io.ts'
+import { printFields } from './print.ts'
+import { addOutputOptions, type Output } from './print-answer.ts'
+import { removeProfile, saveDefaultProject, saveProfile, shownProfilePath } from './profile.ts'
 import { resolveReference } from './resolve.ts'
 
 interface LoginOptions {
@@ -87,4 +89,72 @@ export function addLogin(program: Command, io: Io): void {
     .option('--project <project>', 'default project, id or name')
     .addHelpText('after', exampleText(['jeton login --url https://jeton.example --id op_5Hq2… < token.txt']))
     .action((options) => login(io, options))
+}
+
+/** Removes what `login` saved. The credential itself stays valid. */
+export function logout(io: Io, options: ConnectionOptions): void {
+  const { url } = connect(io, options)
+  const { removed } = removeProfile(url, io.env)
+  if (!removed)
+    throw new CommandFailure(`Nothing is saved for ${url} in ${shownProfilePath(io.env)}.`, EXIT.notFound)
+  const keys = Object.keys(removed.keys ?? {}).length
+  const also = keys > 0 ? `, and ${keys} saved API key${keys > 1 ? 's' : ''}` : ''
+  remark(io, `Removed the credential of ${removed.management_id} for ${url}${also}.`)
+  remark(
+    io,
+    `The token still works. To end it, sign in again and run: jeton operator regenerate ${removed.management_id}`,
+  )
+}
+
+export function addLogout(program: Command, io: Io): void {
+  program
+    .command('logout')
+    .summary('forget the saved credential of a server')
+    .description('Removes the credential of a server from your profile, with the API keys saved for it.')
+    .option('--url <url>', 'address of the server (default: JETON_URL or profile)')
+    .addHelpText('after', exampleText(['jeton logout --url https://jeton.example']))
+    .action((options) => logout(io, options))
+}
+
+interface Whoami {
+  readonly operator: { readonly id: string; readonly name: string }
+  readonly role: string
+  readonly projects: readonly string[] | null
+  readonly address: string | null
+}
+
+const WHOAMI = { method: 'GET', path: '/management/v1/whoami' }
+
+/** Says which operator the next commands act as, and where. */
+export async function whoami(
+  io: Io,
+  options: ConnectionOptions & Output & { curl?: boolean },
+): Promise<void> {
+  const { connection, call } = openSession(io, options)
+  if (options.curl) return printLine(io, curlLine(connection.url, WHOAMI))
+  const { text, json } = await call(WHOAMI)
+  const { operator, role, projects, address } = json as Whoami
+  if (options.json) return printLine(io, text)
+  if (options.quiet) return printLine(io, operator.id)
+  const server = connection.url
+  printFields(io, {
+    server,
+    id: operator.id,
+    name: operator.name,
+    role,
+    projects: projects ?? 'all',
+    address,
+  })
+  remark(io, `The credential came from ${connection.credential().from}.`)
+}
+
+export function addWhoami(program: Command, io: Io): void {
+  const command = program
+    .command('whoami')
+    .summary('the operator, role and projects of your credential')
+    .description(
+      'Prints the operator that commands act as, its role and projects, and the address that the server sees.',
+    )
+  addOutputOptions(addConnectionOptions(command))
+  command.action((options) => whoami(io, options))
 }

@@ -15,6 +15,8 @@ export interface Schema {
   readonly 'x-moment'?: boolean
   /** Values of which several may be named, separated by commas. */
   readonly 'x-values'?: readonly string[]
+  /** The field is a list of ids of this noun. The command line takes names as well, one flag for each. */
+  readonly 'x-noun'?: string
 }
 
 export interface Field {
@@ -78,8 +80,11 @@ export interface ApiDocument {
 
 /** Other paths are for API clients and probes, which use other credentials. */
 const FOR_OPERATORS = '/management/'
-/** Used by `jeton check`, `jeton listen`, `jeton config` and `jeton doctor`. */
-const HIDDEN = new Set(['access.check', 'event.sign', 'setting.list', 'check.list'])
+/** Used by other commands, or by browsers only. */
+const HIDDEN = new Set([
+  ...['access.check', 'event.sign', 'whoami.show', 'setting.list', 'check.list'],
+  ...['session.create', 'session.end-current', 'login-code.create'],
+])
 /** Suffix of the same list for one project, used with `--project`. */
 export const OF_PROJECT = '-of-project'
 

@@ -32,7 +32,7 @@ const isList = (json: unknown): json is List => (json as { object?: string }).ob
 /** Entries without an `id`, such as refusals, have it as their first field. */
 const idOf = (resource: Resource): string => String(resource.id ?? Object.values(resource)[0])
 
-const PAST: Readonly<Record<string, string>> = { delete: 'deleted', revoke: 'revoked' }
+const PAST: Readonly<Record<string, string>> = { delete: 'deleted', revoke: 'revoked', end: 'ended' }
 
 function printDone(io: Io, { operation, reference, output }: Requested): void {
   // A token is never printed, even if it was typed.

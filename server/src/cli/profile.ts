@@ -76,16 +76,21 @@ export function saveDefaultServer(url: string, env: Environment): void {
   write(env, { ...readProfiles(env), default: url })
 }
 
-/** Forgets a server. Without a default, commands go to the address of a first start. */
-export function removeProfile(
-  url: string,
-  env: Environment,
-): { readonly wasDefault: boolean; readonly left: readonly string[] } {
+interface Removal {
+  /** Undefined if the server was not saved. */
+  readonly removed: Profile | undefined
+  readonly wasDefault: boolean
+  readonly left: readonly string[]
+}
+
+/** Removes a saved server. Without a default, commands go to the address of a first start. */
+export function removeProfile(url: string, env: Environment): Removal {
   const { default: chosen, servers, ...rest } = readProfiles(env)
-  const { [url]: _, ...left } = servers
+  const { [url]: removed, ...left } = servers
   const wasDefault = chosen === url
-  write(env, { ...rest, ...(chosen !== undefined && !wasDefault && { default: chosen }), servers: left })
-  return { wasDefault, left: Object.keys(left) }
+  if (removed)
+    write(env, { ...rest, ...(chosen !== undefined && !wasDefault && { default: chosen }), servers: left })
+  return { removed, wasDefault, left: Object.keys(left) }
 }
 
 /** False if there is no profile for this server. */

@@ -211,8 +211,16 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'operator.create': {
     ...localCreation,
     examples: [
-      'jeton operator create --name anna',
+      'jeton operator create --name anna --role editor --project Shop --project Club',
+      'jeton operator create --name root --role admin',
       'jeton operator create --local --save   # on the machine with the store',
+    ],
+  },
+  'operator.update': {
+    examples: [
+      'jeton operator update anna --role editor',
+      'jeton operator update anna --project Shop',
+      'jeton operator update anna --project null   # all projects',
     ],
   },
   'operator.regenerate': { examples: ['jeton operator regenerate anna'] },

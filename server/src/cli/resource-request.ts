@@ -1,8 +1,8 @@
 import type { ApiRequest, Session } from './call-api.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
-import { asSent, dataOf, fieldsOf, flagOf, givenFor, type Options } from './fields.ts'
+import { asSent, dataOf, fieldsOf, flagFor, flagOf, givenFor, type Options } from './fields.ts'
 import type { Io } from './io.ts'
-import type { Operation } from './operations.ts'
+import type { Field, Operation } from './operations.ts'
 import { projectId, type Resource, resolveReference, tokenReference } from './resolve.ts'
 
 /** Optional in the API but required here, so that nobody creates a key with all permissions by accident. */
@@ -41,13 +41,14 @@ function pathOf(
   return project ? own.replace('{project_id}', encodeURIComponent(project)) : own
 }
 
-async function bodyOf({ io }: Session, operation: Operation, options: Options): Promise<unknown> {
+async function bodyOf(session: Session, operation: Operation, options: Options): Promise<unknown> {
+  const { io } = session
   const { body, method, noun, verb } = operation
   if (!body || method === 'DELETE') return undefined
   const given = typeof options.data === 'string' ? await dataOf(io, options.data) : {}
   for (const field of fieldsOf(body)) {
     const value = asSent(field, givenFor(options, field), io.now())
-    if (value !== undefined) given[field.name] = value
+    if (value !== undefined) given[field.name] = await withIds(session, field, value)
   }
   const missing = requiredOf(operation).filter((name) => given[name] === undefined)
   if (missing.length > 0)
@@ -55,12 +56,15 @@ async function bodyOf({ io }: Session, operation: Operation, options: Options): 
       `Missing required flag${missing.length > 1 ? 's' : ''}: ${missing.map(flagOf).join(', ')}. See: jeton ${noun} ${verb} --help`,
     )
   if (Object.keys(given).length < (body.minProperties ?? 0))
-    throw wrongUsage(
-      `Nothing to ${verb}. Pass at least one of: ${fieldsOf(body)
-        .map(({ name }) => flagOf(name))
-        .join(', ')}.`,
-    )
+    throw wrongUsage(`Nothing to ${verb}. Pass at least one of: ${fieldsOf(body).map(flagFor).join(', ')}.`)
   return given
+}
+
+/** Replaces names by ids in a list of ids. */
+async function withIds(session: Session, { schema }: Field, value: unknown): Promise<unknown> {
+  const noun = schema['x-noun']
+  if (noun === undefined || !Array.isArray(value)) return value
+  return Promise.all(value.map((typed: string) => resolveReference(session, { noun, typed })))
 }
 
 /** A filter named after a noun takes an id or a name: `--key Quickstart`. */

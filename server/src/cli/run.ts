@@ -9,7 +9,7 @@ import { addExplain } from './explain.ts'
 import { asStarted, type Io } from './io.ts'
 import { addEventKinds, addTail } from './live/event-commands.ts'
 import { addListen } from './live/listen.ts'
-import { addLogin, addProjectUse } from './login.ts'
+import { addLogin, addLogout, addProjectUse, addWhoami } from './login.ts'
 import { addLoyaltyCommands } from './loyalty.ts'
 import { type Catalogue, readCatalogue } from './operations.ts'
 import { addResourceCommands } from './resource-command.ts'
@@ -67,8 +67,8 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
     .addHelpText('after', AFTER_HELP)
   addServiceCommands(program.commandsGroup('Run the service'), io)
   program.commandsGroup('Diagnose and sign in')
-  const diagnose = [addTour, addExplain, addCheck, addLogin, addServerCommands, addCallRaw, addCompletion]
-  for (const add of diagnose) add(program, io)
+  const diagnose = [addTour, addExplain, addCheck, addLogin, addLogout, addWhoami, addServerCommands]
+  for (const add of [...diagnose, addCallRaw, addCompletion]) add(program, io)
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
   addScopeCommands(program, io)
   const noun = (name: string) => program.commands.find((command) => command.name() === name)!

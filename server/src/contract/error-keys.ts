@@ -26,7 +26,7 @@ export const ERRORS = {
   conflicting_credentials: {
     status: 400,
     oauth: 'invalid_request',
-    when: 'The request has two credentials that differ, or an API key together with a bearer token or an unreadable Authorization header.',
+    when: 'The request has two credentials that differ, an API key together with a bearer token or an unreadable Authorization header, or a session cookie together with X-Management-Id and X-Management-Token.',
     remedy: 'Send one credential, in one place.',
   },
   invalid_grant_type: {
@@ -138,6 +138,20 @@ export const ERRORS = {
     when: 'The client address is not in the ip_whitelist of the API key, or is not allowed to use the management API.',
     remedy:
       'Call from an allowed address, or let an operator extend the allowlist. Behind a proxy, add the proxy to JETON_TRUSTED_PROXIES.',
+  },
+  forbidden_origin: {
+    status: 403,
+    oauth: 'unauthorized_client',
+    when: 'A request with a session does not come from a page of this service, or a browser tries to sign in where its cookie would not be safe.',
+    remedy:
+      'Open the console over https, or at localhost. A proxy that terminates TLS must be named in JETON_TRUSTED_PROXIES and send X-Forwarded-Proto: https. Programs send X-Management-Id and X-Management-Token instead of a cookie.',
+  },
+  insufficient_role: {
+    status: 403,
+    oauth: 'insufficient_scope',
+    when: 'The role of the operator does not allow the call, or the call covers all projects and the operator is limited to some.',
+    remedy:
+      'Ask an admin for the role that the message names: jeton operator update <operator> --role editor. For one project, use the path below /management/v1/projects/{project_id}.',
   },
   insufficient_scope: {
     status: 403,

@@ -10,7 +10,7 @@ const encoded = (text: string, isEncoded: readonly boolean[]) =>
   [...text].map((char, i) => (isEncoded[i % isEncoded.length] ? `%${hex(char)}` : char)).join('')
 
 describe('a credential in a log or message', () => {
-  test.each(['jta_', 'jtm_', 'jtn_', 'JTN_', 'whsec_'])('is masked: %s', (prefix) => {
+  test.each(['jta_', 'jtm_', 'jtn_', 'jtl_', 'jts_', 'JTN_', 'whsec_'])('is masked: %s', (prefix) => {
     expect(withoutCredentials(`/v1/${prefix}${SECRET}/x?a=b`)).toBe(`/v1/${prefix}•••/x?a=b`)
     expect(withoutCredentials(`a "${prefix}${SECRET}", and more`)).toBe(`a "${prefix}•••", and more`)
   })

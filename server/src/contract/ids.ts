@@ -5,6 +5,7 @@ export const ID_PREFIX = {
   client: 'cl_',
   token: 'tok_',
   operator: 'op_',
+  session: 'sess_',
   audit_entry: 'aud_',
   customer: 'cust_',
   campaign: 'camp_',
@@ -28,6 +29,8 @@ export const CREDENTIAL_PREFIX = {
   app_token: 'jta_',
   management_token: 'jtm_',
   access_token: 'jtn_',
+  login_code: 'jtl_',
+  session: 'jts_',
 } as const
 
 /** Prefix of Standard Webhooks. No checksum, because the secret is never sent to Jeton. */
@@ -46,10 +49,10 @@ function decoded(text: string, times = 0): string | undefined {
 
 /** Masks a credential in one word, in any percent-encoding, with the rest of the word. */
 function withoutCredential(word: string): string {
-  if (!word.includes('%')) return word.replace(/(jt[amn]|whsec)_.+/i, '$1_•••')
+  if (!word.includes('%')) return word.replace(/(jt[almns]|whsec)_.+/i, '$1_•••')
   const plain = decoded(word)
   if (plain === undefined) return '•••'
-  const [, prefix] = /(jt[amn]|whsec)_./i.exec(plain) ?? []
+  const [, prefix] = /(jt[almns]|whsec)_./i.exec(plain) ?? []
   return prefix ? `${prefix}_•••` : word
 }
 

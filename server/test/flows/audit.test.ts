@@ -16,6 +16,7 @@ const ENTRY_FIELDS = [
   'project_id',
   'request_id',
   'subject',
+  'via',
 ]
 
 interface Entry {

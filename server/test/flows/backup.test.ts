@@ -15,7 +15,8 @@ import { createDemoProject, LARGE_STOCK } from '../faults/demo-project.ts'
 import { Load } from '../faults/load.ts'
 import { Random } from '../faults/random.ts'
 import { openShop } from '../loyalty.ts'
-import { type Pair, startService, type TestService } from '../service.ts'
+import { newSession } from '../operators.ts'
+import { OPERATOR, type Pair, startService, type TestService } from '../service.ts'
 import { everythingIn } from '../timed-service.ts'
 
 const KEY = randomBytes(32).toString('base64')
@@ -71,6 +72,8 @@ eachEngine((engine) => {
       events: ['customer.reward_redemptions.completed'],
     })
     await service.issue(shop.pair)
+    await newSession(service.url, OPERATOR)
+    await service.manage('POST', '/login-codes')
     return { shop, reward, card, redeem, redeemed }
   }
 
@@ -97,7 +100,10 @@ eachEngine((engine) => {
         )
       for (const table of ['projects', 'api_keys'])
         expect(withoutChanges(after[table]!)).toEqual(withoutChanges(before[table]!))
-      expect(after.tokens).toEqual([])
+      for (const table of ['login_codes', 'sessions', 'tokens']) {
+        expect(before[table], table).not.toEqual([])
+        expect(after[table], table).toEqual([])
+      }
       expect(after.audit_log).toHaveLength(before.audit_log!.length + 1)
       expect(after.audit_log!.filter((row) => row.includes('store.restored'))).toHaveLength(1)
     }

@@ -3,8 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { saveProfile } from '../../src/cli/profile.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { jeton, newFolder, type Ran, type Surroundings } from '../command-line.ts'
+import { byCookie, newSession } from '../operators.ts'
 import { OPERATOR, startService, type TestService } from '../service.ts'
 
 let service: TestService
@@ -179,7 +181,7 @@ describe('projects and operators', () => {
   })
 
   test('an operator is created, works, gets a new token and is deleted by name', async () => {
-    const { id, token } = await json(['operator', 'create', '--name', 'anna'])
+    const { id, token } = await json(['operator', 'create', '--name', 'anna', '--role', 'admin'])
     const asAnna = { env: { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } }
     expect((await type('operator list --quiet', asAnna)).out.split('\n')).toContain(id)
     expect((await type('operator regenerate anna')).out).toMatch(/token\tjtm_/)
@@ -189,6 +191,75 @@ describe('projects and operators', () => {
     })
     expect(await type('operator delete anna --yes --quiet')).toMatchObject({ code: 0, out: 'anna\n' })
     expect((await type('operator show anna')).code).toBe(3)
+  })
+
+  test('an operator gets its role and projects by flags, which take names and ids of projects', async () => {
+    const other = await service.project(`Shop ${made}`)
+    const create = ['operator', 'create', '--name', 'eve', '--role', 'editor']
+    const eve = await json([...create, '--project', project.name, '--project', other.id])
+    expect(eve).toMatchObject({ role: 'editor', projects: [project.id, other.id] })
+    const update = (...flags: string[]) => json(['operator', 'update', 'eve', ...flags])
+    expect(await update('--project', other.name)).toMatchObject({ role: 'editor', projects: [other.id] })
+    expect(await update('--role', 'viewer')).toMatchObject({ role: 'viewer', projects: [other.id] })
+    const asEve = { env: { JETON_MANAGEMENT_ID: eve.id, JETON_MANAGEMENT_TOKEN: eve.token } }
+    expect((await type('project list --quiet', asEve)).out).toBe(`${other.id}\n`)
+    expect(await type(`key create --name k --permissions api --project ${other.id}`, asEve)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('jeton operator update'),
+    })
+    expect(await update('--project', 'null')).toMatchObject({ projects: null })
+    expect((await type('operator update eve --project nowhere')).code).toBe(3)
+    const { code, err } = await type('operator update eve')
+    expect([code, err]).toEqual([2, expect.stringContaining('--name, --role, --project')])
+    expect(await type('operator create --local --role viewer')).toMatchObject({ code: 2 })
+    expect((await type('operator delete eve --yes')).code).toBe(0)
+  })
+
+  test('whoami names the operator, its role and projects, and where the credential came from', async () => {
+    const create = ['operator', 'create', '--name', 'ida', '--project', project.name]
+    const { id, token } = await json(create)
+    const asIda = { env: { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token } }
+    const { code, out, err } = await type('whoami', asIda)
+    expect(code).toBe(0)
+    expect(out).toBe(
+      `server\t${service.url}\nid\t${id}\nname\tida\nrole\tviewer\nprojects\t${project.id}\naddress\t127.0.0.1\n`,
+    )
+    expect(err).toContain('JETON_MANAGEMENT_ID')
+    expect((await type('whoami')).out).toContain('role\tadmin\nprojects\tall\n')
+    expect((await type('whoami --quiet', asIda)).out).toBe(`${id}\n`)
+    expect(JSON.parse((await type('whoami --json', asIda)).out)).toMatchObject({ session: null })
+    expect((await type('whoami --curl')).out).toContain('/management/v1/whoami')
+    expect((await type('operator delete ida --yes')).code).toBe(0)
+    expect((await type('whoami', asIda)).code).toBe(4)
+  })
+
+  test('sessions of browsers are listed and ended', async () => {
+    const { id, token } = await json(['operator', 'create', '--name', 'uma'])
+    const cookie = await newSession(service.url, { id, token })
+    const listed = await type('session list --operator uma --quiet')
+    expect(listed.out).toMatch(/^sess_\w+\n$/)
+    expect(await typed(['session', 'end', listed.out.trim()])).toMatchObject({ code: 0 })
+    expect((await byCookie(service.url, cookie)('GET', '/whoami')).status).toBe(401)
+    expect((await typed(['session', 'end', listed.out.trim()])).code).toBe(3)
+    expect((await type('operator delete uma --yes')).code).toBe(0)
+  })
+
+  test('logout forgets the credential and the keys of one server, and leaves the others', async () => {
+    const env = { JETON_MANAGEMENT_ID: '', JETON_MANAGEMENT_TOKEN: '', JETON_URL: '' }
+    const other = 'http://127.0.0.1:1'
+    const credential = { management_id: OPERATOR.id, management_token: OPERATOR.token }
+    const keys = { [project.id]: { app_id: 'a', app_token: 'b' } }
+    const home = { env: { XDG_CONFIG_HOME: folder } }
+    saveProfile(service.url, { ...credential, keys }, { ...home, makeDefault: true })
+    saveProfile(other, credential, home)
+    expect((await type('whoami', { env })).code).toBe(0)
+    const { code, err } = await type('logout', { env })
+    expect([code, err]).toEqual([0, expect.stringContaining(`for ${service.url}, and 1 saved API key.`)])
+    expect(err).toContain(`jeton operator regenerate ${OPERATOR.id}`)
+    const saved = JSON.parse(readFileSync(join(folder, 'jeton', 'config.json'), 'utf8'))
+    expect(saved).toEqual({ servers: { [other]: credential } })
+    expect(await type(`logout --url ${service.url}`, { env })).toMatchObject({ code: 3 })
+    expect((await type(`whoami --url ${service.url}`, { env })).code).toBe(4)
   })
 
   test('without a project the choices are listed', async () => {

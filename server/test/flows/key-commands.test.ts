@@ -100,7 +100,7 @@ describe('audit list', () => {
 
   test('audit list shows names to people and ids to programs', async () => {
     const key = await service.key(project.id, { name: 'pos' })
-    const anna = (await service.manage('POST', '/operators', { name: 'anna' })).body
+    const anna = (await service.manage('POST', '/operators', { name: 'anna', role: 'admin' })).body
     const asAnna = { JETON_MANAGEMENT_ID: anna.id, JETON_MANAGEMENT_TOKEN: anna.token }
     await type('key block pos', { env: asAnna })
     const shown = await type('audit list --limit 1', { isTTY: true })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, test } from 'vitest'
 import { capturedLog } from '../captured-log.ts'
 import { eachEngine } from '../engines.ts'
+import { byCookie, byPair, cookieOf, signIn } from '../operators.ts'
 import { sendBytes, sendRaw } from '../raw-http.ts'
 import { OPERATOR, send, startService, type TestService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
@@ -14,6 +15,8 @@ async function useSecretsEverywhere(service: TestService): Promise<string[]> {
     token: 'jta_wrong-secret-of-a-stranger',
     bearer: 'jtn_wrong-token-of-a-stranger',
     management: 'jtm_wrong-token-of-an-operator',
+    cookie: 'jts_wrong-cookie-of-a-browser-somewhere',
+    code: 'jtl_wrong-code-of-a-browser-somewhere',
   }
   const project = await service.project('Logged')
   const key = await service.key(project.id)
@@ -43,7 +46,17 @@ async function useSecretsEverywhere(service: TestService): Promise<string[]> {
     await send(`${service.url}/management/v1/projects`, {
       headers: { 'x-management-id': operator.id, 'x-management-token': token },
     })
-  const secrets = [key.appToken, regenerated, operator.token, access, ...Object.values(wrong)]
+  const { code } = (await byPair(service.url, operator)('POST', '/login-codes')).body
+  const cookie = cookieOf(await signIn(service.url, { code }))
+  const [cookieName, cookieValue = ''] = cookie.split('=')
+  for (const value of [cookieValue, wrong.cookie, code]) {
+    await byCookie(service.url, `${cookieName}=${value}`)('GET', '/whoami')
+    await byCookie(service.url, `${cookieName}=${value}`, {})('POST', '/projects', { name: value })
+    for (const body of [{ code: value }, { id: value, token: value }, { [value]: value }])
+      await signIn(service.url, body)
+  }
+  const ofBrowsers = [code, cookieValue]
+  const secrets = [key.appToken, regenerated, operator.token, access, ...ofBrowsers, ...Object.values(wrong)]
   for (const secret of secrets) {
     for (const path of [
       `/${secret}`,

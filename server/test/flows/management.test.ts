@@ -33,7 +33,9 @@ const KEY_FIELDS = [
   'updated_at',
   'usage_24h',
 ]
-const OPERATOR_FIELDS = ['created_at', 'id', 'last_used_at', 'name', 'object', 'token_last4']
+const OPERATOR_FIELDS = [
+  ...['created_at', 'id', 'last_used_at', 'name', 'object', 'projects', 'role', 'token_last4'],
+]
 
 const fieldsOf = (body: object) => Object.keys(body).sort()
 const namesOf = ({ body }: Answer): string[] => body.data.map((one: { name: string }) => one.name)
@@ -553,13 +555,15 @@ eachEngine((engine) => {
 
   describe('an operator', () => {
     test('a new operator gets a token that is shown once and opens the management API', async () => {
-      const { status, body } = await service.manage('POST', '/operators', { name: 'Ada' })
+      const { status, body } = await service.manage('POST', '/operators', { name: 'Ada', role: 'admin' })
       expect(status).toBe(201)
       const { token, ...rest } = body
       expect(fieldsOf(rest)).toEqual(OPERATOR_FIELDS)
       expect(rest).toMatchObject({
         object: 'operator',
         name: 'Ada',
+        role: 'admin',
+        projects: null,
         token_last4: token.slice(-4),
         last_used_at: null,
       })
@@ -576,7 +580,7 @@ eachEngine((engine) => {
     })
 
     test('a regenerated operator is admitted with the new token only, at once', async () => {
-      const { body: before } = await service.manage('POST', '/operators', { name: 'Bo' })
+      const { body: before } = await service.manage('POST', '/operators', { name: 'Bo', role: 'admin' })
       const { status, body } = await service.manage('POST', `/operators/${before.id}/regenerate`)
       expect([status, body.id, body.token_last4]).toEqual([200, before.id, body.token.slice(-4)])
       expect((await asOperator(before.id, before.token)).status).toBe(401)
@@ -599,7 +603,7 @@ eachEngine((engine) => {
       const own = await startTimedService(engine)
       const lonely = await own.manage('DELETE', `/operators/${OPERATOR.id}`)
       expect([lonely.status, lonely.body.key]).toEqual([409, 'invalid_state'])
-      const { body: other } = await own.manage('POST', '/operators', { name: 'second' })
+      const { body: other } = await own.manage('POST', '/operators', { name: 'second', role: 'admin' })
       const headers = { 'x-management-id': other.id, 'x-management-token': other.token }
       const both = await Promise.all([
         own.manage('DELETE', `/operators/${other.id}`),

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newFolder } from '../command-line.ts'
 import { ok, openShop, type Shop } from '../loyalty.ts'
+import { CONSOLE } from '../operators.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { type Answer, OPERATOR, send, startService, type TestService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
@@ -170,7 +171,8 @@ describe('the OpenAPI document', () => {
       ? { 'x-management-id': OPERATOR.id, 'x-management-token': OPERATOR.token }
       : { 'x-app-id': appId, 'x-app-token': appToken }
     const url = `${service.url}${path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none')}${query}`
-    const headers = type === undefined ? credential : { ...credential, 'content-type': type }
+    const fromConsole = path === '/management/v1/sessions' ? CONSOLE : {}
+    const headers = { ...credential, ...fromConsole, ...(type !== undefined && { 'content-type': type }) }
     return send(url, { method, headers, ...(body !== undefined && { body }) })
   }
 

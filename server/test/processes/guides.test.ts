@@ -28,6 +28,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/operate/back-up.md': [/jeton\.backup/],
   'docs/operate/deploy.md': [/JETON_PORT/],
   'docs/operate/monitor.md': [/jeton_tokens_issued_total/],
+  'docs/operate/operators.md': [/role\s+admin/],
   'docs/operate/rotate-secrets.md': [/[1-9] re-encrypted/],
   'docs/operate/troubleshoot.md': [/insufficient_scope/, /last_used_from/, /dry_run\ttrue/],
   'docs/operate/upgrade.md': [/migrat/i],

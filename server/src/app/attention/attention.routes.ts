@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { requireProject } from '../../features/projects/index.ts'
-import { type App, IdParam, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
+import { type App, forOperators, IdParam, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
 import { type Attention, bySeverity, type Scope } from './attention.ts'
 import { destinationRules } from './destinations.ts'
 import { keyRules } from './keys.ts'
@@ -62,7 +62,6 @@ export interface AttentionDeps extends ServiceState {
 }
 
 export function attentionRoutes(app: App, deps: AttentionDeps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['attention']
   const scopeOf = (projectId?: string): Scope => ({ db: deps.db, projectId, now: deps.tokenTime() })
 
@@ -75,7 +74,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
   app.get(
     '/management/v1/attention',
     {
-      config,
+      config: forOperators('viewer', 'all'),
       schema: {
         tags,
         operationId: 'attention.list',
@@ -95,7 +94,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
   app.get(
     '/management/v1/projects/:project_id/attention',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'attention.list-of-project',

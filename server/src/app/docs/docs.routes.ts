@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { notFound } from '../../contract/problem.ts'
-import type { App } from '../../platform/http/index.ts'
+import { type App, forOperators } from '../../platform/http/index.ts'
 import { indexBody, layout, SCRIPT, STYLE } from './layout.ts'
 import { findPage, PAGES, readDiagram, readPage } from './pages.ts'
 import type { ReferenceDeps } from './reference.routes.ts'
@@ -30,7 +30,7 @@ async function searchIndex(): Promise<string> {
 /** The documentation, rendered from the Markdown files in `docs/`, with navigation and search. */
 export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'referenceAccess'>): void {
   const route = {
-    config: { access: referenceAccess, management: true } as const,
+    config: { ...forOperators('viewer', 'any'), access: referenceAccess },
     schema: { hide: true } as never,
   }
   let index: Promise<string> | undefined

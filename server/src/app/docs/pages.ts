@@ -47,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
     title: 'Operate',
     pages: [
       page('operate/deploy', 'Deploy', 'Settings, PostgreSQL, and the checklist before going live.'),
+      page('operate/operators', 'Operators', 'Roles, signing in with a browser, and sessions.'),
       page('operate/monitor', 'Monitor', 'Health checks, metrics, alerts and logs.'),
       page('operate/upgrade', 'Upgrade', 'Rolling upgrades and migrations.'),
       page('operate/back-up', 'Back up and restore', 'Snapshots for SQLite and PostgreSQL.'),

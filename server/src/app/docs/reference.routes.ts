@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ERRORS, type ErrorKey } from '../../contract/error-keys.ts'
 import { notFound } from '../../contract/problem.ts'
-import type { App } from '../../platform/http/index.ts'
+import { type App, forOperators } from '../../platform/http/index.ts'
 import { escapeHtml, linkList, sendHtml, sendPage } from './page.ts'
 
 /** The script comes from this server, so that the page works without internet. It adds its own styles. */
@@ -39,7 +39,8 @@ const hidden = { hide: true } as never
 export function referenceRoutes(app: App, { openapi, referenceAccess }: ReferenceDeps): void {
   let script: Promise<Buffer> | undefined
   let document: Buffer | undefined
-  const options = { config: { access: referenceAccess, management: true }, schema: hidden } as const
+  const config = { ...forOperators('viewer', 'any'), access: referenceAccess }
+  const options = { config, schema: hidden }
 
   app.get('/openapi.json', options, (_, reply) => {
     document ??= Buffer.from(JSON.stringify(openapi()))

@@ -15,6 +15,8 @@ import { failingDeliveries } from './0013-failing-deliveries.ts'
 import { tokenCounts } from './0014-token-counts.ts'
 import { issueBatch } from './0015-issue-batch.ts'
 import { outbox } from './0016-outbox.ts'
+import { operatorRoles } from './0017-operator-roles.ts'
+import { sessions } from './0018-sessions.ts'
 import { processes } from './0019-processes.ts'
 import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
@@ -37,6 +39,8 @@ export const MIGRATIONS: readonly Migration[] = [
   outbox,
   tokenCounts,
   issueBatch,
+  operatorRoles,
+  sessions,
   processes,
   failedDeliveries,
   usage,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { type App, NullableText, strict } from '../../platform/http/index.ts'
+import { type App, forOperators, NullableText, strict } from '../../platform/http/index.ts'
 import type { TokenCache } from '../tokens/index.ts'
 import { checkAccess } from './check-access.ts'
 
@@ -18,7 +18,7 @@ export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCa
   app.post(
     '/management/v1/access-checks',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('viewer', 'any'),
       schema: {
         tags: ['access'],
         operationId: 'access.check',
@@ -54,7 +54,10 @@ export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCa
           message: `address: ${JSON.stringify(address)} is not an IP address.`,
           details: 'Send one address, such as 10.0.0.4 or 2001:db8::4.',
         })
-      return { object: 'access_check' as const, ...(await checkAccess(deps, request.body)) }
+      return {
+        object: 'access_check' as const,
+        ...(await checkAccess(deps, { ...request.body, projects: request.operator.projects })),
+      }
     },
   )
 }

@@ -19,6 +19,8 @@ export interface AccessQuestion {
   readonly app_id?: string | undefined
   readonly path: string
   readonly address?: string | undefined
+  /** Ids of the projects that the asking operator may see; null for all. Other projects are answered like unknown ones. */
+  readonly projects: readonly string[] | null
 }
 
 export interface Check {
@@ -84,14 +86,20 @@ function unnamed(path: string, needed: Scope): string {
 
 const CHECK_PATH = 'Check the path: no scope names it.'
 
+const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
+  projects?.includes(projectId) ?? true
+
 async function holderSteps(
   deps: CheckDeps,
   question: AccessQuestion,
   needed: Scope | null,
 ): Promise<Check[]> {
-  if (question.access_token !== undefined)
-    return tokenSteps(deps, await findToken(deps, question.access_token), { question, needed })
-  const row = await findApiKeyByAppId(deps.db, question.app_id!)
+  if (question.access_token !== undefined) {
+    const found = await findToken(deps, question.access_token, (id) => maySee(question, id))
+    return tokenSteps(deps, found, { question, needed })
+  }
+  const key = await findApiKeyByAppId(deps.db, question.app_id!)
+  const row = key && maySee(question, key.project_id) ? key : undefined
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
@@ -106,16 +114,15 @@ export interface FoundToken {
   readonly key: ApiKeyRow | undefined
 }
 
-/** From the store itself. With a project, a token of another one is not found. */
+/** Reads a token from the database. A token of a project that may not be seen is not found. */
 export async function findToken(
   { db }: CheckDeps,
   accessToken: string,
-  inProject?: string,
+  maySeeProject: (projectId: string) => boolean,
 ): Promise<FoundToken> {
   const name = parseAccessToken(accessToken)
   if (name === null) return { isWellFormed: false, token: undefined, key: undefined }
-  const isElsewhere = inProject !== undefined && name.projectId !== inProject
-  const [token] = isElsewhere ? [] : await findTokens(db, [name])
+  const [token] = maySeeProject(name.projectId) ? await findTokens(db, [name]) : []
   const key = token && (await findApiKey(db, name.projectId, token.key_id))
   return { isWellFormed: true, token, key }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { tokenIdOf } from '../../contract/ids.ts'
-import { type App, IdParam, isoTime, NullableText, strict } from '../../platform/http/index.ts'
+import { type App, forOperators, IdParam, isoTime, NullableText, strict } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { LIFETIME_MS } from '../tokens/index.ts'
 import { type CheckDeps, type FoundToken, findToken, outcomeOf, tokenSteps } from './check-access.ts'
@@ -45,7 +45,7 @@ export function tokenCheckRoutes(app: App, deps: CheckDeps): void {
   app.post(
     '/management/v1/projects/:project_id/token-checks',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('viewer'),
       schema: {
         tags: ['tokens'],
         operationId: 'token.check',
@@ -63,7 +63,7 @@ export function tokenCheckRoutes(app: App, deps: CheckDeps): void {
     },
     async ({ params, body }) => {
       const { id: projectId } = await requireProject(deps.db, params.project_id)
-      const found = await findToken(deps, body.access_token, projectId)
+      const found = await findToken(deps, body.access_token, (id) => id === projectId)
       const asked = { question: {}, needed: null, inProject: true }
       const { passed: active, ...shown } = outcomeOf(tokenSteps(deps, found, asked))
       return { object: 'token_check' as const, active, ...shown, token: tokenView(found) }

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   listAnswer,
   listOf,
   NameField,
@@ -48,7 +49,6 @@ interface Deps extends ChangeDeps {
 }
 
 export function apiKeyRoutes(app: App, deps: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['API keys']
   const path = '/management/v1/projects/:project_id/api-keys'
 
@@ -95,7 +95,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'key.list',
@@ -138,7 +138,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.post(
     path,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.create',
@@ -161,7 +161,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.get(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'key.show',
@@ -182,7 +182,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.patch(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.update',
@@ -199,7 +199,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.delete(
     `${path}/:key_id`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.delete',
@@ -215,7 +215,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.post(
     `${path}/:key_id/block`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.block',
@@ -242,7 +242,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     app.post(
       `${path}/:key_id/${verb}`,
       {
-        config,
+        config: forOperators('editor'),
         schema: {
           tags,
           operationId: `key.${verb}`,
@@ -258,7 +258,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.post(
     `${path}/:key_id/regenerate`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'key.regenerate',

@@ -4,6 +4,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -21,6 +22,12 @@ const AuditEntry = Type.Object({
   object: Type.Literal('audit_entry'),
   at: Type.String(),
   actor: Type.Object({ type: Type.String(), id: Type.String() }),
+  via: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['session', 'token', 'local'],
+    description:
+      'How the change came in: `session` from a browser, `token` with the credential of an operator or API key, `local` from the service itself or from the command line on its machine.',
+  }),
   address: NullableText,
   action: Type.String(),
   project_id: NullableText,
@@ -42,6 +49,7 @@ const view = (row: AuditRow) => ({
   object: 'audit_entry' as const,
   at: isoTime(row.at),
   actor: { type: row.actor_type, id: row.actor_id },
+  via: row.via ?? (row.actor_type === 'system' ? 'local' : 'token'),
   address: row.address,
   action: row.action,
   project_id: row.project_id,
@@ -55,7 +63,6 @@ const shape = { item: view, position: (row: AuditRow) => row }
 
 /** Does not require that the project exists, because the log of a deleted project stays readable. */
 export function auditRoutes(app: App, { db }: { db: Database }): void {
-  const config = { access: 'operator', management: true } as const
   const common = {
     tags: ['audit'],
     querystring: Filter,
@@ -66,7 +73,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
   app.get(
     '/management/v1/audit-log',
     {
-      config,
+      config: forOperators('viewer', 'all'),
       schema: {
         ...common,
         operationId: 'audit.list',
@@ -83,7 +90,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
   app.get(
     '/management/v1/projects/:project_id/audit-log',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         ...common,
         params: Type.Object({ project_id: IdParam }),

@@ -21,6 +21,8 @@ export interface AuditRow {
   before: string | null
   after: string | null
   request_id: string | null
+  /** Null in entries of earlier versions, and of the service itself. */
+  via: string | null
 }
 
 interface AuditTables {

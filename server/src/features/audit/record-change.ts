@@ -35,5 +35,6 @@ export async function recordChange(
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
     request_id: actor.requestId,
+    via: actor.via ?? null,
   })
 }

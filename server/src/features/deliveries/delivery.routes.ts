@@ -5,6 +5,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listFilter,
@@ -25,7 +26,6 @@ import { replayEvent } from './replay-event.ts'
 import { type RecordDeps, retryDelivery } from './retry-delivery.ts'
 import { sendTest } from './send-test.ts'
 
-const config = { access: 'operator', management: true } as const
 const PROJECT = '/management/v1/projects/:project_id'
 const ProjectParams = Type.Object({ project_id: IdParam })
 const DeliveryParams = Type.Object({ project_id: IdParam, delivery_id: IdParam })
@@ -68,7 +68,7 @@ function addReads(app: App, { db, clock }: RecordDeps & { readonly clock: Clock 
   app.get(
     `${PROJECT}/deliveries`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.list',
@@ -103,7 +103,7 @@ function addReads(app: App, { db, clock }: RecordDeps & { readonly clock: Clock 
   app.get(
     `${PROJECT}/deliveries/:delivery_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.show',
@@ -132,7 +132,7 @@ function addRetry(app: App, deps: RecordDeps): void {
   app.post(
     `${PROJECT}/deliveries/:delivery_id/retry`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.retry',
@@ -153,7 +153,7 @@ function addReplay(app: App, deps: RecordDeps): void {
   app.post(
     `${PROJECT}/events/:event_id/replay`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: ['events'],
         operationId: 'event.replay',
@@ -205,7 +205,7 @@ function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind,
   app.post(
     `${PROJECT}/${kind}s/:${kind}_id/test`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags: [`${kind}s`],
         operationId: `${kind}.test`,

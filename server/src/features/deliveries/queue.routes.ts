@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Database } from '../../platform/database/index.ts'
-import { type App, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
+import { type App, forOperators, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
 import { countInFlight, countWaitingEvents, readBacklog } from './delivery.store.ts'
 
 const Queue = Type.Object({
@@ -22,7 +22,7 @@ export function queueRoutes(app: App, { db }: { readonly db: Database }): void {
   app.get(
     '/management/v1/queue',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('viewer', 'all'),
       schema: {
         tags: ['service'],
         operationId: 'queue.show',

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   isoTimeOrNull,
   moment,
@@ -67,7 +68,7 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
   app.post(
     '/management/v1/projects/:project_id/deliveries/recover',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('editor'),
       schema: {
         tags: ['deliveries'],
         operationId: 'delivery.recover',

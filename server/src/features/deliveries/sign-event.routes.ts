@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/ids.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Vault } from '../../platform/encryption.ts'
-import { type App, IdParam, strict } from '../../platform/http/index.ts'
+import { type App, forOperators, IdParam, strict } from '../../platform/http/index.ts'
 import { type SigningRequest, signEvent } from './sign-event.ts'
 
 const fields = {
@@ -42,7 +42,7 @@ export function signEventRoutes(app: App, deps: { readonly db: Database; readonl
   app.post(
     '/management/v1/projects/:project_id/events/:event_id/signed',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('editor'),
       schema: {
         tags: ['events'],
         operationId: 'event.sign',

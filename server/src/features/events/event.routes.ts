@@ -6,6 +6,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -110,14 +111,13 @@ function refuseOthers({ kind, entity }: { kind?: string; entity?: string }): voi
 
 export function eventRoutes(app: App, deps: Deps): void {
   const { db } = deps
-  const config = { access: 'operator', management: true } as const
   const tags = ['events']
   const path = '/management/v1/projects/:project_id/events'
 
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'event.list',
@@ -147,7 +147,7 @@ export function eventRoutes(app: App, deps: Deps): void {
   app.get(
     `${path}/:event_id`,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'event.show',

@@ -1,38 +1,48 @@
 import { CREDENTIAL_PREFIX, ID_PREFIX } from '../../contract/ids.ts'
+import type { Role } from '../../contract/roles.ts'
 import { type Database, type Transaction, UniqueConflict } from '../../platform/database/index.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import { digestOf, last4, newCredential, newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
-import { insertOperator, lockOperators, type OperatorRow, replaceOperatorToken } from './operator.store.ts'
-import { operatorView } from './operator.ts'
+import { adminHasAllProjects } from './change-operator.ts'
+import { insertOperator, lockOperators, type OperatorRow, updateOperatorRow } from './operator.store.ts'
+import { operatorView, projectsText } from './operator.ts'
+import { endSessionsOf } from './session.store.ts'
 
 interface Deps {
   readonly db: Database
   readonly random: RandomBytes
 }
 
-/** Creates an operator. Its token is shown only once. */
-export const createOperator = (deps: Deps, request: { name: string; actor: Actor }) =>
-  deps.db.transaction((tx) => createOperatorIn(deps, tx, request))
+interface Creation {
+  readonly name: string
+  readonly role: Role
+  /** Ids; null for all projects. */
+  readonly projects: readonly string[] | null
+  readonly actor: Actor
+}
 
-export async function createOperatorIn(
-  deps: { random: RandomBytes },
-  tx: Transaction,
-  request: { name: string; actor: Actor },
-) {
+/** An operator and its token, which is shown this once. */
+export const createOperator = (deps: Deps, creation: Creation) =>
+  deps.db.transaction((tx) => createOperatorIn(deps, tx, creation))
+
+export async function createOperatorIn(deps: { random: RandomBytes }, tx: Transaction, creation: Creation) {
+  if (creation.role === 'admin' && creation.projects) throw adminHasAllProjects()
   const token = newCredential(deps.random, CREDENTIAL_PREFIX.management_token)
   const id = newId(deps.random, ID_PREFIX.operator)
-  return { ...operatorView(await insert(deps, tx, { ...request, id, token })), token }
+  return { ...operatorView(await insert(deps, tx, { ...creation, id, token })), token }
 }
 
 async function insert(
   deps: { random: RandomBytes },
   tx: Transaction,
-  { id, name, token, actor }: { id: string; name: string; token: string; actor: Actor },
+  { id, name, role, projects, token, actor }: Creation & { id: string; token: string },
 ): Promise<OperatorRow> {
   const row: OperatorRow = {
     id,
     name,
+    role,
+    projects: projectsText(projects),
     token_digest: digestOf(token),
     token_last4: last4(token),
     created_at: await tx.now(),
@@ -55,7 +65,9 @@ interface Configured {
   readonly token: string
 }
 
-/** Creates the operator from the settings, or replaces its token if that changed. */
+const ADMIN = { role: 'admin', projects: null } as const
+
+/** Creates the operator that the settings name, or gives it their token. It is always an admin. */
 export async function ensureConfiguredOperator(deps: Deps, operator: Configured): Promise<void> {
   try {
     await ensureOperator(deps, operator)
@@ -70,17 +82,20 @@ async function ensureOperator(deps: Deps, { id, token }: Configured): Promise<vo
   const actor: Actor = { type: 'system', id: 'settings', address: null, requestId: null }
   await deps.db.transaction(async (tx) => {
     const existing = (await lockOperators(tx)).find((one) => one.id === id)
-    if (!existing) return void (await insert(deps, tx, { id, name: id, token, actor }))
+    if (!existing) return void (await insert(deps, tx, { ...ADMIN, id, name: id, token, actor }))
     const digest = digestOf(token)
-    if (digest.equals(existing.token_digest)) return
-    await replaceOperatorToken(tx, id, { token_digest: digest, token_last4: last4(token) })
+    const hasToken = digest.equals(existing.token_digest)
+    if (hasToken && existing.role === 'admin') return
+    const change = { ...ADMIN, token_digest: digest, token_last4: last4(token) }
+    await updateOperatorRow(tx, id, change)
+    if (!hasToken) await endSessionsOf(tx, id)
     await recordChange(deps, tx, {
       actor,
-      action: 'operator.regenerated',
+      action: hasToken ? 'operator.updated' : 'operator.regenerated',
       projectId: null,
       subject: { type: 'operator', id },
       before: operatorView(existing),
-      after: operatorView({ ...existing, token_last4: last4(token) }),
+      after: operatorView({ ...existing, ...change }),
     })
   })
 }

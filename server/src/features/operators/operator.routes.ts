@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { notFound } from '../../contract/problem.ts'
+import { ROLES, type Role } from '../../contract/roles.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -14,15 +16,35 @@ import {
   strict,
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
-import { deleteOperator, regenerateOperator } from './change-operator.ts'
+import { deleteOperator, regenerateOperator, updateOperator } from './change-operator.ts'
 import { createOperator } from './create-operator.ts'
 import { findOperator, listOperatorRows } from './operator.store.ts'
 import { operatorView } from './operator.ts'
+
+const RoleField = Type.Unsafe<Role>({
+  type: 'string',
+  enum: ROLES,
+  description:
+    '`viewer` reads, `editor` also changes keys, tokens, webhooks and deliveries, `admin` does everything. Default: viewer.',
+})
+
+/** `x-noun` lets the command line take names: `--project Shop --project Club`. */
+const ProjectsField = Type.Unsafe<readonly string[] | null>({
+  type: ['array', 'null'],
+  items: { type: 'string', minLength: 1, maxLength: 100 },
+  maxItems: 100,
+  uniqueItems: true,
+  'x-says': 'must be null, or a list of at most 100 ids of projects, each once',
+  'x-noun': 'project',
+  description: 'Ids of the projects that it is limited to; null for all. Always null for an admin.',
+})
 
 const fields = {
   id: Type.String({ description: 'Send it as `X-Management-Id`.' }),
   object: Type.Literal('operator'),
   name: Type.String(),
+  role: RoleField,
+  projects: ProjectsField,
   token_last4: Type.String(),
   created_at: Type.String(),
   last_used_at: NullableText,
@@ -34,15 +56,21 @@ const OperatorWithToken = Type.Object({
 })
 const Params = Type.Object({ operator_id: IdParam })
 
-export function operatorRoutes(app: App, deps: { db: Database; random: RandomBytes }): void {
-  const config = { access: 'operator', management: true } as const
+interface Deps {
+  readonly db: Database
+  readonly random: RandomBytes
+  /** Throws for the first id that belongs to no project. */
+  readonly requireProjects: (ids: readonly string[]) => Promise<void>
+}
+
+export function operatorRoutes(app: App, deps: Deps): void {
   const tags = ['operators']
-  const columns = { 'x-columns': ['id', 'name', 'token_last4', 'last_used_at', 'created_at'] }
+  const columns = { 'x-columns': ['id', 'name', 'role', 'projects', 'last_used_at', 'created_at'] }
 
   app.get(
     '/management/v1/operators',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'operator.list',
@@ -61,25 +89,30 @@ export function operatorRoutes(app: App, deps: { db: Database; random: RandomByt
   app.post(
     '/management/v1/operators',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'operator.create',
         summary: 'Create an operator; its token is shown once',
-        body: strict({ name: NameField }),
+        body: strict({
+          name: NameField,
+          role: Type.Optional(RoleField),
+          projects: Type.Optional(ProjectsField),
+        }),
         response: { 201: OperatorWithToken },
       },
     },
-    async (request, reply) => {
-      const operator = await createOperator(deps, { name: request.body.name, actor: request.actor })
-      return reply.code(201).send(operator)
+    async ({ body, actor }, reply) => {
+      const { name, role = 'viewer', projects = null } = body
+      await deps.requireProjects(projects ?? [])
+      return reply.code(201).send(await createOperator(deps, { name, role, projects, actor }))
     },
   )
 
   app.get(
     '/management/v1/operators/:operator_id',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'operator.show',
@@ -95,10 +128,36 @@ export function operatorRoutes(app: App, deps: { db: Database; random: RandomByt
     },
   )
 
+  app.patch(
+    '/management/v1/operators/:operator_id',
+    {
+      config: forOperators('admin'),
+      schema: {
+        tags,
+        operationId: 'operator.update',
+        summary: 'Change the name, the role or the projects of an operator',
+        params: Params,
+        body: strict(
+          {
+            name: Type.Optional(NameField),
+            role: Type.Optional(RoleField),
+            projects: Type.Optional(ProjectsField),
+          },
+          { minProperties: 1 },
+        ),
+        response: { 200: Operator },
+      },
+    },
+    async ({ params, body, actor }) => {
+      await deps.requireProjects(body.projects ?? [])
+      return updateOperator(deps, { ...body, id: params.operator_id, actor })
+    },
+  )
+
   app.post(
     '/management/v1/operators/:operator_id/regenerate',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'operator.regenerate',
@@ -113,7 +172,7 @@ export function operatorRoutes(app: App, deps: { db: Database; random: RandomByt
   app.delete(
     '/management/v1/operators/:operator_id',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'operator.delete',

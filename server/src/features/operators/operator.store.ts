@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Role } from '../../contract/roles.ts'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
@@ -9,6 +10,9 @@ export interface OperatorRow {
   token_last4: string
   created_at: number
   last_used_at: number | null
+  role: Role
+  /** Ids as JSON; null for all projects. */
+  projects: string | null
 }
 
 interface OperatorTables {
@@ -45,7 +49,12 @@ export async function listOperatorRows(reader: Reader, page: Page): Promise<Rows
   return { rows, total: await countOperators(reader) }
 }
 
-/** Locks all operators, so that concurrent deletions cannot remove the last one. */
+export const lockOperator = (tx: Transaction, id: string): Promise<OperatorRow | undefined> =>
+  tx
+    .lock(tx.read<OperatorTables>().selectFrom('operators').selectAll().where('id', '=', id) as never)
+    .executeTakeFirst() as Promise<OperatorRow | undefined>
+
+/** Locks every operator, so that of two admins who remove each other at once the second fails. */
 export const lockOperators = (tx: Transaction): Promise<OperatorRow[]> =>
   tx
     .lock(tx.read<OperatorTables>().selectFrom('operators').selectAll().orderBy('id') as never)
@@ -55,12 +64,12 @@ export async function insertOperator(tx: Transaction, row: OperatorRow): Promise
   await tx.write<OperatorTables>().insertInto('operators').values(row).execute()
 }
 
-export async function replaceOperatorToken(
+export async function updateOperatorRow(
   tx: Transaction,
   id: string,
-  token: Pick<OperatorRow, 'token_digest' | 'token_last4'>,
+  change: Partial<Omit<OperatorRow, 'id'>>,
 ): Promise<void> {
-  await tx.write<OperatorTables>().updateTable('operators').set(token).where('id', '=', id).execute()
+  await tx.write<OperatorTables>().updateTable('operators').set(change).where('id', '=', id).execute()
 }
 
 export async function deleteOperatorRow(tx: Transaction, id: string): Promise<void> {

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
+  forOperators,
   listAnswer,
   listOf,
   NullableInteger,
@@ -53,7 +54,7 @@ export function processRoutes(app: App, { db }: { readonly db: Database }): void
   app.get(
     '/management/v1/processes',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('viewer', 'all'),
       schema: {
         tags: ['service'],
         operationId: 'process.list',

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../platform/database/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -45,7 +46,6 @@ const Project = Type.Object({
 const Params = Type.Object({ project_id: IdParam })
 
 export function projectRoutes(app: App, deps: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['projects']
 
   async function withTokens(rows: readonly ProjectRow[]) {
@@ -59,7 +59,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/projects',
     {
-      config,
+      config: forOperators('viewer', 'any'),
       schema: {
         tags,
         operationId: 'project.list',
@@ -71,7 +71,8 @@ export function projectRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const page = pageOf(request.query)
-      const { rows, total } = await listProjectRows(deps.db, page, request.query.name)
+      const filter = { name: request.query.name, ids: request.operator.projects }
+      const { rows, total } = await listProjectRows(deps.db, page, filter)
       return listAnswer({ rows: await withTokens(rows), total }, page, { item: (view) => view })
     },
   )
@@ -79,7 +80,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.post(
     '/management/v1/projects',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'project.create',
@@ -97,7 +98,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/projects/:project_id',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'project.show',
@@ -112,7 +113,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.patch(
     '/management/v1/projects/:project_id',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'project.update',
@@ -131,7 +132,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.delete(
     '/management/v1/projects/:project_id',
     {
-      config,
+      config: forOperators('admin'),
       schema: {
         tags,
         operationId: 'project.delete',

@@ -34,9 +34,21 @@ export async function countProjects(reader: Reader): Promise<number> {
 export const hasProjectNamed = async (reader: Reader, name: string): Promise<boolean> =>
   (await live(reader).select('id').where('name', '=', name).executeTakeFirst()) !== undefined
 
-export async function listProjectRows(reader: Reader, page: Page, name?: string): Promise<Rows<ProjectRow>> {
+interface ProjectFilter {
+  readonly name?: string | undefined
+  /** Null for all projects. */
+  readonly ids: readonly string[] | null
+}
+
+export async function listProjectRows(
+  reader: Reader,
+  page: Page,
+  { name, ids }: ProjectFilter,
+): Promise<Rows<ProjectRow>> {
+  if (ids?.length === 0) return { rows: [], total: 0 }
   let query = live(reader)
   if (name !== undefined) query = query.where('name', '=', name)
+  if (ids) query = query.where('id', 'in', ids)
   return pageOf(reader, query, page)
 }
 

@@ -4,6 +4,7 @@ import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
   CursorQuery,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -50,13 +51,12 @@ function view(row: RefusalRow) {
 
 /** Flushes the recorder first, so that a refusal can be looked up right after its response. */
 export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: () => Promise<void> }): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['refusals']
 
   app.get(
     '/management/v1/refusals/:request_id',
     {
-      config,
+      config: forOperators('viewer', 'any'),
       schema: {
         tags,
         operationId: 'refusal.show',
@@ -71,7 +71,8 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
       await flush()
       const { request_id } = request.params
       const row = await findRefusal(db, request_id)
-      if (row) return view(row)
+      // A refusal without a project has an empty one, which no list of projects names.
+      if (row && (request.operator.projects?.includes(row.project_id) ?? true)) return view(row)
       throw new Problem('not_found', {
         message: `No refusal is recorded for ${JSON.stringify(request_id.slice(0, 80))}.`,
         details:
@@ -84,7 +85,7 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
   app.get(
     '/management/v1/projects/:project_id/refusals',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'refusal.list',

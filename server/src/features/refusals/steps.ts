@@ -36,6 +36,37 @@ const MANAGEMENT: readonly Step[] = [
     failed: 'the token does not belong to this operator',
     remedy: 'List operators: jeton operator list. Replace the token: jeton operator regenerate <operator>',
   },
+  {
+    step: 'role_insufficient',
+    passed: 'the role allows the call',
+    failed: 'the role of the operator does not allow the call, or it is limited to some projects',
+    remedy: 'An admin can change it: jeton operator update <operator> --role editor',
+  },
+]
+
+const SESSION: readonly Step[] = [
+  {
+    step: 'session_origin',
+    passed: 'the request came from a page of this service',
+    failed: 'the request did not come from a page of this service, or not over https or loopback',
+    remedy:
+      'If your own console shows this: use https, name the proxy in JETON_TRUSTED_PROXIES, and let it send X-Forwarded-Proto. Otherwise another site has sent it.',
+  },
+  {
+    step: 'session_invalid',
+    passed: 'the session is live',
+    failed: 'the session is unknown, ended, expired, or its operator was deleted or regenerated',
+    remedy: 'Sign in again. See who is signed in: jeton session list',
+  },
+]
+
+const LOGIN_CODE: readonly Step[] = [
+  {
+    step: 'login_code_wrong',
+    passed: 'the login code is right',
+    failed: 'the login code is unknown, was used before, or is older than 60 s',
+    remedy: 'Create a new link: POST /management/v1/login-codes',
+  },
 ]
 
 const CLIENT: readonly Step[] = [
@@ -137,7 +168,7 @@ const GATEWAY: readonly Step[] = [
   },
 ]
 
-const CHECKS = [MANAGEMENT, CLIENT, BEARER, GATEWAY]
+const CHECKS = [MANAGEMENT, SESSION, LOGIN_CODE, CLIENT, BEARER, GATEWAY]
 
 export interface Check {
   readonly step: string

@@ -4,6 +4,7 @@ import {
   type App,
   CursorQuery,
   filterField,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -34,7 +35,7 @@ import { listRedemptionsOfCards } from '../redemptions/index.ts'
 import { redemptionRecords } from './redemption-records.ts'
 import { RedemptionRecord, Transaction } from './support.schemas.ts'
 
-const config = { access: 'operator', management: true } as const
+const config = forOperators('viewer')
 const tags = ['customers']
 const PATH = '/management/v1/projects/:project_id/customers'
 const OF_CUSTOMER = `${PATH}/:customer_id`

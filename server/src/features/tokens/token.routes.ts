@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../platform/database/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   isoTime,
   listAnswer,
@@ -64,7 +65,6 @@ interface Deps {
 
 /** Tokens in the management API, without their value, which only the client has. */
 export function tokenRoutes(app: App, deps: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['tokens']
   const { db, tokenCache } = deps
   const path = '/management/v1/projects/:project_id/tokens'
@@ -84,7 +84,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'token.list',
@@ -107,7 +107,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
   app.delete(
     `${path}/:token_id`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: 'token.revoke',
@@ -141,7 +141,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
   app.get(
     '/management/v1/projects/:project_id/token-usage',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'token.usage',

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
+  forOperators,
   IdParam,
   isoTime,
   moment,
@@ -81,7 +82,6 @@ interface Deps {
 type Query = { metric: UsageMetric; by?: UsageDimension; from?: string; to?: string; step?: UsageStep }
 
 export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
-  const config = { access: 'operator', management: true } as const
   const tags = ['usage']
 
   async function answer(projectId: string, { metric, by = 'none', ...query }: Query) {
@@ -105,7 +105,7 @@ export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
   app.get(
     '/management/v1/projects/:project_id/usage',
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: 'usage.show',
@@ -123,7 +123,7 @@ export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
   app.get(
     '/management/v1/usage',
     {
-      config,
+      config: forOperators('viewer', 'all'),
       schema: {
         tags,
         operationId: 'usage.refusals',

@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
   FixedWindows,
+  forOperators,
   IdParam,
   isoTime,
   NullableInteger,
@@ -51,7 +52,7 @@ export function checkTargetRoutes(app: App, { db, clock, checkTarget }: Deps): v
   app.post(
     '/management/v1/projects/:project_id/webhooks/check',
     {
-      config: { access: 'operator', management: true },
+      config: forOperators('editor'),
       schema: {
         tags: ['webhooks'],
         operationId: 'webhook.check',

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/http/index.ts'
 import {
   type App,
   filterField,
+  forOperators,
   IdParam,
   listAnswer,
   listOf,
@@ -65,7 +66,6 @@ const bodyOf = <Fields>(properties: TProperties, rules?: object) =>
   Type.Unsafe<Fields>(strict(properties, rules))
 
 function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
-  const config = { access: 'operator', management: true } as const
   const tags = [`${kind}s`]
   const path = `/management/v1/projects/:project_id/${kind}s`
   const ownPath = `${path}/:${kind}_id`
@@ -85,7 +85,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.get(
     path,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: `${kind}.list`,
@@ -113,7 +113,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.post(
     path,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.create`,
@@ -136,7 +136,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.get(
     ownPath,
     {
-      config,
+      config: forOperators('viewer'),
       schema: {
         tags,
         operationId: `${kind}.show`,
@@ -157,7 +157,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.put(
     ownPath,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.update`,
@@ -173,7 +173,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.delete(
     ownPath,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.delete`,
@@ -196,7 +196,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
     app.post(
       `${ownPath}/${verb}`,
       {
-        config,
+        config: forOperators('editor'),
         schema: {
           tags,
           operationId: `${kind}.${verb}`,
@@ -211,7 +211,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
   app.post(
     `${ownPath}/rotate-secret`,
     {
-      config,
+      config: forOperators('editor'),
       schema: {
         tags,
         operationId: `${kind}.rotate`,

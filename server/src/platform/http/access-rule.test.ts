@@ -61,6 +61,26 @@ describe('a route', () => {
       oauth: true,
     })
     expect(rule('/health/live', { access: 'public' })).toEqual({ access: 'public' })
-    expect(rule('/management/v1/projects', { access: 'operator' })).toEqual({ access: 'operator' })
+  })
+
+  test('a management route without a role cannot be registered, nor one that is not for operators', () => {
+    const url = '/management/v1/projects/:project_id/keys'
+    expect(rule(url, { access: 'operator', role: 'viewer' })).toEqual({ access: 'operator', role: 'viewer' })
+    expect(() => rule(url, { access: 'operator' })).toThrow(`GET ${url} names no role.`)
+    expect(() => rule(url, { access: 'operator', role: 'root' as never })).toThrow('names no role')
+    for (const access of ['public', 'handler'] as const)
+      expect(() => rule(url, { access, role: 'admin' })).toThrow('must be for operators')
+    // Only POST of it, which signs in, authenticates itself.
+    expect(() => rule('/management/v1/sessions', { access: 'handler' })).toThrow('must be for operators')
+  })
+
+  test('a management route names its project as the guard reads it, or says which operators it is for', () => {
+    const viewer = { access: 'operator', role: 'viewer' } as const
+    expect(() => rule('/management/v1/projects/:id/keys', viewer)).toThrow('":project_id"')
+    expect(() => rule('/management/v1/projects/:project_ids', viewer)).toThrow('":project_id"')
+    expect(() => rule('/management/v1/audit-log', viewer)).toThrow('does not say which operators')
+    for (const projects of ['all', 'any'] as const)
+      expect(rule('/management/v1/audit-log', { ...viewer, projects })).toMatchObject({ projects })
+    expect(rule('/management/v1/operators', { access: 'operator', role: 'admin' })).toBeTruthy()
   })
 })

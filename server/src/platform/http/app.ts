@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type {} from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { ClientAddress } from './client-address.ts'
 
@@ -10,16 +11,33 @@ declare const plain: FastifyInstance
 export type App = ReturnType<typeof plain.withTypeProvider<TypeBoxTypeProvider>>
 
 /**
- * Access to a route: `public` for everyone, `operator` for management credentials, `scope` for a bearer token or key pair
+ * Access to a route: `public` for everyone, `operator` for an operator with the route's role, `scope` for a bearer token or key pair
  * that covers the route's scope. `handler` authenticates itself: the credential may be in a form. A route without a rule
  * cannot be registered.
  */
 export type Access = 'public' | 'operator' | 'scope' | 'handler'
 
 /** Sets the caller on the request, or throws the Problem that refuses it. Returns no promise if the cache can decide. */
-export type Guard<T = undefined> = (request: FastifyRequest, required: T) => void | Promise<void>
+export type Guard<T> = (request: FastifyRequest, required: T) => void | Promise<void>
 
-export type Guards = { readonly operator: Guard; readonly scope: Guard<Scope> }
+/** What a route requires of an operator. */
+export interface OperatorRule {
+  readonly role: Role
+  readonly projects?: 'all' | 'any' | undefined
+}
+
+/** The operator of a request, as it is in the store now. */
+export interface CallingOperator {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  /** Ids of the projects that it may see and change; null for all. */
+  readonly projects: readonly string[] | null
+  /** Id of the browser's session; null for the header pair. */
+  readonly sessionId: string | null
+}
+
+export type Guards = { readonly operator: Guard<OperatorRule>; readonly scope: Guard<Scope> }
 
 /** The author of a change, for the audit log. */
 export interface Actor {
@@ -27,6 +45,8 @@ export interface Actor {
   readonly id: string
   readonly address: string | null
   readonly requestId: string | null
+  /** How an operator proved who it is. */
+  readonly via?: 'session' | 'token'
 }
 
 /** A raw request: Node's own, or one that the fast path has parsed. */
@@ -76,6 +96,13 @@ declare module 'fastify' {
     access?: Access
     /** Errors carry `error` of RFC 6749, and responses are never cached. */
     oauth?: boolean
+    /** With access `operator`: the least role. */
+    role?: Role
+    /**
+     * With access `operator` and no project in the path: `all` is for operators who are not limited to projects, `any` for
+     * every operator, and its handler leaves out what belongs to other projects.
+     */
+    projects?: 'all' | 'any'
     /** With access `scope`: the required scope, if it is not the one of the path. */
     scope?: Scope
     /** Accepted body; JSON by default. A route that accepts nothing responds before a body is read. */
@@ -97,6 +124,8 @@ declare module 'fastify' {
     startedAt: number
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
+    /** Set by the operator guard. */
+    operator: CallingOperator
     /** Set by the scope guard: project and key of the caller. */
     projectId: string
     apiKey: { readonly name: string; readonly app_id: string }

@@ -94,9 +94,10 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
   }
 
   /** Runs before the body is read, after the request was checked: authenticates, or sends the whole response. */
-  function actionFor({ access, scope, bodyType, fast }: Config) {
+  function actionFor({ access, role, projects, scope, bodyType, fast }: Config) {
     if (bodyType === 'nothing' && fast) return fastifyHandler(fast)
-    if (access === 'operator') return (request: FastifyRequest) => deps.guards.operator(request, undefined)
+    if (access === 'operator')
+      return (request: FastifyRequest) => deps.guards.operator(request, { role: role!, projects })
     if (access === 'scope') return (request: FastifyRequest) => deps.guards.scope(request, scope!)
     return undefined
   }

@@ -1,4 +1,5 @@
 /** HTTP: error format, client address and access rules of routes. Guards are passed in; it does not depend on features. */
+export { forOperators } from './access-rule.ts'
 export type * from './app.ts'
 export type { Form } from './body-parsers.ts'
 export type { ClientAddress } from './client-address.ts'
