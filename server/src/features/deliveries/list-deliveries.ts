@@ -117,12 +117,12 @@ export function searchPeriod<Period extends Pick<Page, 'from' | 'to'>>(asked: Pe
 }
 
 /** Failures that one search reads; more would take longer than a list may. */
-const MAX_SEARCHED = 50_000
+const MAX_SEARCHED = 20_000
 
 async function refuseLongSearch(reader: ListReader, ranges: Ranges, page: Page): Promise<void> {
   if ((await countFailures(reader, ranges, { page, limit: MAX_SEARCHED })) < MAX_SEARCHED) return
   throw new Problem('invalid_payload', {
-    message: `More than ${MAX_SEARCHED} deliveries failed in this period, too many to search by error.`,
+    message: `${MAX_SEARCHED} or more deliveries failed in this period, too many to search by error.`,
     details: 'Send a shorter period (from, to), a destination, a status or an http_status.',
   })
 }
@@ -147,9 +147,13 @@ async function listFiltered(
   const { ranges, destinations } = await rangesOf(reader, filter)
   if (filter.error !== undefined) await refuseLongSearch(reader, ranges, page)
   const rows = await newestInRanges(reader, ranges, page)
-  const total = await countRanges(reader, ranges, page)
+  const total = isWholeList(rows, page) ? rows.length : await countRanges(reader, ranges, page)
   return { rows: rows.map((row) => ({ row, destination: destinations.get(row.destination_id) })), total }
 }
+
+/** True if the first page is the only one: its rows need not be counted again. */
+const isWholeList = (rows: readonly unknown[], { before, offset, limit }: Page): boolean =>
+  !before && offset === 0 && rows.length <= limit
 
 /** The index ranges that hold the wanted deliveries, and the destinations of these. */
 export async function rangesOf(reader: ListReader, filter: DeliveryFilter) {
