@@ -4,7 +4,7 @@ export interface SessionRow {
   id: string
   digest: Uint8Array
   operator_id: string
-  /** Of the browser when it signed in. */
+  /** Address of the browser when it signed in. */
   address: string | null
   created_at: number
   last_used_at: number

@@ -29,19 +29,19 @@ export interface SignIn {
   readonly cookie: string | undefined
 }
 
-/** One answer for everything that is wrong; only the step on record differs. */
+/** Same response for every wrong credential. Only the recorded step differs. */
 const refused = (step: string): Problem =>
   new Problem('unauthorized', {
     message: 'The operator id and its token, or the code, were not accepted.',
     details:
-      'A code works once, within 60 s. A new operator can be made on the machine of the store: jeton operator create --local',
+      'A code works once, within 60 s. An operator can be created on the machine of the database: jeton operator create --local',
     refusal: { step },
   })
 
 /** Compared with when the id is unknown, so that the answer takes as long. */
 const NOBODY = digestOf('nobody')
 
-/** What was proved outside of the transaction, and must still hold inside it. */
+/** Facts that were checked outside of the transaction and must still hold inside it. */
 interface Proof {
   readonly operatorId: string
   /** True if the credential still counts; uses up a code. */

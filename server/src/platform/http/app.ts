@@ -20,7 +20,7 @@ export type Access = 'public' | 'operator' | 'scope' | 'handler'
 /** Sets the caller on the request, or throws the Problem that refuses it. Returns no promise if the cache can decide. */
 export type Guard<T> = (request: FastifyRequest, required: T) => void | Promise<void>
 
-/** What a route requires of an operator. */
+/** Role and projects that a route requires of an operator. */
 export interface OperatorRule {
   readonly role: Role
   readonly projects?: 'all' | 'any' | undefined
