@@ -18,9 +18,9 @@ export const USAGE = `npm run bench -- [scenario …] [options]
   --subjects TEXT   only subjects of issue, introspect and gateway whose name contains the text
   --hydra PATH      binary of Ory Hydra to compare with
   --keycloak DIR    folder of Keycloak to compare with
-  --seconds N       length of a slice (default 2)
+  --seconds N       length of a slice, at least (default 1)
   --rounds N        slices per subject (default 5)
-  --quick           one short round: shows that everything works, not how fast
+  --quick           one round: shows that everything works, not how fast
   --json FILE       write all figures
   --from FILE       measure nothing, use the figures of this file
   --publish         write docs/benchmarks.md, its chart and the table of the README
@@ -57,7 +57,7 @@ export function readOptions(args: readonly string[]) {
   return {
     ...values,
     scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
-    seconds: positive(values.seconds, values.quick ? 1 : 2),
+    seconds: positive(values.seconds, 1),
     rounds: positive(values.rounds, values.quick ? 1 : 5),
   }
 }

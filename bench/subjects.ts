@@ -98,15 +98,15 @@ function hydraPeers(binary: string): Description[] {
   ]
   const hasher = (peer: Description, name: string) => ({ ...peer, label: `${peer.label}, ${name} hasher` })
   return [
-    { ...hasher(onPostgres, 'default'), minSeconds: 4 },
+    { ...hasher(onPostgres, 'default'), minSeconds: 3 },
     { ...hasher(onPostgres, 'minimum'), settings, kinds: ['issue'] },
-    { ...hasher(onSqlite, 'minimum'), settings, minSeconds: 4 },
+    { ...hasher(onSqlite, 'minimum'), settings, minSeconds: 3 },
   ]
 }
 
 const keycloakPeer = (folder: string): Description => ({
   ...peerOn('postgres', 'Keycloak', (input) => startKeycloak(folder, input)),
-  warmUpSeconds: 15,
+  ...{ minSeconds: 3, warmUpSeconds: 15 },
 })
 
 export interface Peers {

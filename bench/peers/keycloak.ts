@@ -67,6 +67,14 @@ const SUBJECT_CLAIM = {
   config: { 'access.token.claim': 'true', 'introspection.token.claim': 'true' },
 }
 
+/** Only a client in the audience of a token may introspect it. */
+const audienceClaim = (clientId: string): object => ({
+  name: 'audience',
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-audience-mapper',
+  config: { 'included.client.audience': clientId, 'access.token.claim': 'true' },
+})
+
 const realmOf = (clients: readonly Client[]): object => ({
   realm: 'bench',
   enabled: true,
@@ -88,5 +96,6 @@ const realmOf = (clients: readonly Client[]): object => ({
     standardFlowEnabled: false,
     defaultClientScopes: [],
     optionalClientScopes: [SCOPE],
+    protocolMappers: [audienceClaim(id)],
   })),
 })

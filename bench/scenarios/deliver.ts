@@ -12,7 +12,7 @@ import type { BareTask } from './bare-loop.ts'
 import { type Received, Receiver } from './receiver.ts'
 
 const DESTINATIONS = [10, 1_000]
-const DELIVERIES = 30_000
+const DELIVERIES = 20_000
 const DELIVERIES_QUICK = 4_000
 const BARE_LOOP = fileURLToPath(new URL('./bare-loop.ts', import.meta.url))
 /** Written by the HTTP client itself. */
