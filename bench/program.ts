@@ -8,12 +8,14 @@ const POLL_MS = 50
 const OUTPUT_CHARACTERS = 4_000
 
 const running = new Set<ChildProcess>()
-process.once('exit', () => running.forEach(killGroup))
+process.once('exit', () => {
+  for (const child of running) signalGroup(child, 'SIGKILL')
+})
 
-/** With the processes that it has started. */
-function killGroup({ pid }: ChildProcess): void {
+/** Signals the program and the processes that it has started. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid!, 'SIGKILL')
+    process.kill(-pid!, signal)
   } catch {
     // They have ended.
   }
@@ -63,7 +65,7 @@ export class Program {
       const found = await find(this.#output)
       if (found !== undefined) return found
       if (this.hasEnded || performance.now() > deadline) {
-        killGroup(this.#child)
+        signalGroup(this.#child, 'SIGKILL')
         throw new Error(`${this.#name} did not start: ${this.#output}`)
       }
       await wait(POLL_MS)
@@ -92,9 +94,11 @@ export class Program {
   async stop(): Promise<void> {
     if (this.hasEnded) return
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    const late = setTimeout(() => killGroup(this.#child), STOP_WITHIN_MS)
-    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => signalGroup(this.#child, 'SIGKILL'), STOP_WITHIN_MS)
+    signalGroup(this.#child, 'SIGTERM')
     await ended
     clearTimeout(late)
+    // A start script may end before the program that it has started.
+    signalGroup(this.#child, 'SIGKILL')
   }
 }
