@@ -11,15 +11,18 @@ import { CONNECTIONS } from './requests-per-second.ts'
 const PROJECTS = 2_000
 const TOKENS_PER_PROJECT = 500
 const TOKENS_PER_PROJECT_QUICK = 50
+/** The first requests load 2,000 keys. */
+const MIN_SECONDS = 2
 
 /** Compares issuing with a million active tokens in the store to issuing into an empty store. */
 export function measureGrowth(bench: Bench, engine: Engine): Promise<Row> {
   const description = jetonOn(engine)
   const each = bench.quick ? TOKENS_PER_PROJECT_QUICK : TOKENS_PER_PROJECT
+  const seconds = Math.max(MIN_SECONDS, bench.seconds)
   const fill = (store: Store) => fillTokens(store, each)
   const sliceOf = async (subject: Subject) => {
     const loads = [{ traffic: await TRAFFIC.issue(subject), connections: CONNECTIONS }]
-    return async () => (await runSlice(bench, subject, loads, bench.seconds))[0]!
+    return async () => (await runSlice(bench, subject, loads, seconds))[0]!
   }
   return withSubject(bench.stores, description, { clients: PROJECTS }, (empty) =>
     withSubject(bench.stores, description, { clients: PROJECTS, fill }, async (full) =>
