@@ -1,103 +1,65 @@
 import { parseArgs } from 'node:util'
-import { SUBJECT_NAMES, type SubjectName } from './launch.ts'
-import { YARDSTICK } from './measure/throughput.ts'
 
-export const PARTS = [
-  'introspect',
+export const SCENARIOS = [
   'issue',
+  'introspect',
   'gateway',
-  'redemptions',
+  'redeem',
+  'deliver',
   'mixed',
-  'growth',
-  'turnover',
-  'limits',
-  'lists',
   'memory',
-  'workers',
-  'deliveries',
-  'store',
+  'growth',
 ] as const
-export type Part = (typeof PARTS)[number]
+export type Scenario = (typeof SCENARIOS)[number]
 
-/** Asked for by one name, and each by its own. */
-const GROWTH: readonly Part[] = ['growth', 'turnover', 'limits', 'lists']
+export const USAGE = `npm run bench -- [scenario …] [options]
 
-export interface Options {
-  readonly parts: readonly Part[]
-  readonly subjects: readonly SubjectName[]
-  readonly seconds: number
-  readonly warmUpSeconds: number
-  readonly rounds: number
-  readonly quick: boolean
-  readonly json: string | undefined
-  readonly page: boolean
-}
-
-export const USAGE = `npm run bench -- [part …] [options]
-
-  part                    ${PARTS.join(', ')}; all if left out;
-                          growth brings ${GROWTH.slice(1).join(', ')} along
-  --only PART[,PART]      the same
-  --subjects NAME[,NAME]  for introspect, issue and gateway: ${SUBJECT_NAMES.join(', ')}
-  --seconds N             length of one measurement (5); introspect, issue and gateway are cut into slices of it
-  --rounds N              how often everything is measured; the median counts (2)
-  --quick                 one round of 1 s, at most 100,000 active tokens and as many events: to see that it works
-  --json FILE             all figures, of every round
-  --page                  write docs/benchmarks.md with its plots
+  scenario          ${SCENARIOS.join(', ')}; default: all
+  --subjects TEXT   only subjects of issue, introspect and gateway whose name contains the text
+  --hydra PATH      binary of Ory Hydra to compare with
+  --keycloak DIR    folder of Keycloak to compare with
+  --seconds N       length of a slice, at least (default 1)
+  --rounds N        slices per subject (default 5)
+  --quick           one round: shows that everything works, not how fast
+  --json FILE       write all figures
+  --from FILE       measure nothing, use the figures of this file
+  --publish         write docs/benchmarks.md, its chart and the table of the README
+  --force           publish a quick, noisy or incomplete run, with a remark
 `
 
-export class WrongUsage extends Error {}
-
-function choose<T extends string>(text: string | undefined, from: readonly T[]): readonly T[] {
-  if (text === undefined) return from
-  const chosen = text.split(',')
-  const unknown = chosen.find((one) => !from.includes(one as T))
-  if (unknown !== undefined) throw new WrongUsage(`"${unknown}" is none of ${from.join(', ')}.`)
-  return from.filter((one) => chosen.includes(one))
-}
+export class UsageError extends Error {}
 
 function positive(text: string | undefined, fallback: number): number {
   const value = text === undefined ? fallback : Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new WrongUsage(`"${text}" is not a number from 1 up.`)
+  if (!Number.isInteger(value) || value < 1) throw new UsageError(`"${text}" is not a positive whole number`)
   return value
 }
 
+const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
+const OPTIONS = {
+  ...{ subjects: text, hydra: text, keycloak: text, seconds: text, rounds: text, json: text, from: text },
+  ...{ quick: flag, publish: flag, force: flag, help: flag },
+} as const
+
 function parse(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const options = {
-    only: text,
-    subjects: text,
-    seconds: text,
-    rounds: text,
-    json: text,
-    quick: { type: 'boolean' },
-    page: { type: 'boolean' },
-  } as const
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    const named = [...positionals, ...(values.only === undefined ? [] : [values.only])]
-    const parts = named
-      .join(',')
-      .split(',')
-      .flatMap((one): readonly string[] => (one === 'growth' ? GROWTH : [one]))
-    return { ...values, only: named.length > 0 ? parts.join(',') : undefined }
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
   } catch (error) {
-    throw new WrongUsage((error as Error).message)
+    throw new UsageError((error as Error).message)
   }
 }
 
-export function readOptions(args: readonly string[]): Options {
-  const { only, subjects, seconds, rounds, json, quick = false, page = false } = parse(args)
-  const chosen = choose(subjects, SUBJECT_NAMES)
+export function readOptions(args: readonly string[]) {
+  const { values, positionals } = parse(args)
+  const unknown = positionals.find((name) => !SCENARIOS.includes(name as Scenario))
+  if (unknown !== undefined) throw new UsageError(`unknown scenario: ${unknown}`)
   return {
-    parts: choose(only, PARTS),
-    // Without the yardstick there would be no ratio.
-    subjects: SUBJECT_NAMES.filter((name) => chosen.includes(name) || name === YARDSTICK),
-    seconds: positive(seconds, quick ? 1 : 5),
-    warmUpSeconds: 1,
-    rounds: positive(rounds, quick ? 1 : 2),
-    quick,
-    json,
-    page,
+    ...values,
+    scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
+    seconds: positive(values.seconds, 1),
+    rounds: positive(values.rounds, values.quick ? 1 : 5),
   }
 }
+
+export type Options = ReturnType<typeof readOptions>

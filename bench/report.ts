@@ -1,204 +1,133 @@
-import { SUBJECTS } from './launch.ts'
-import { isMeasured, type Outcome } from './measure/load-subject.ts'
-import { p99Ratio } from './measure/mixed.ts'
-import { type Kind, type ThroughputRow, YARDSTICK } from './measure/throughput.ts'
-import { growthTable, limitTable, listTable, turnoverTable } from './report-growth.ts'
-import type { Results } from './results.ts'
-import {
-  shownCost as cost,
-  shownP50 as p50,
-  shownP99 as p99,
-  shownRate as rate,
-  shownCount,
-  shownMb,
-  shownMs,
-  shownRatio,
-  shownTable,
-} from './shown.ts'
-import type { Target } from './targets.ts'
+import { MAX_BARE_SPREAD, median, type Row } from './compare.ts'
+import type { Machine } from './machine.ts'
+import { meetsTarget } from './targets.ts'
 
-function throughputTable(rows: readonly ThroughputRow[]): string {
-  return (['introspect', 'issue'] as const)
-    .filter((kind) => rows.some(({ median }) => median[kind]))
-    .map((kind) => kindTable(rows, kind))
-    .join('\n\n')
+/** Everything that a run found: the content of the JSON file. */
+export interface Report {
+  readonly at: string
+  readonly machine: Machine
+  readonly seconds: number
+  readonly rounds: number
+  readonly quick: boolean
+  readonly durationSeconds: number
+  readonly rows: readonly Row[]
 }
 
-/** The last column: processor time for one answer, of the thread with the event loop and of the whole process. */
-function kindTable(rows: readonly ThroughputRow[], kind: Kind): string {
-  const cells = rows.map(({ subject, median: { [kind]: found }, ratio }) => [
-    SUBJECTS[subject].label,
-    ...[rate(found), p50(found), p99(found), shownRatio(ratio[kind]), cost(found)],
-  ])
-  const head = ['', `${kind}/s`, 'p50', 'p99', 'of bare', 'CPU main / all']
-  return [shownTable(head, cells), ...spreadLine(rows, kind)].join('\n')
-}
+export const BARE = 'bare Fastify route'
 
-/** How far the slices of the yardstick lie apart: the machine does other things, and differences are less certain. */
-function spreadLine(rows: readonly ThroughputRow[], kind: Kind): string[] {
-  const slices = rows.find(({ subject }) => subject === YARDSTICK)?.slices[kind] ?? []
-  const rates = slices.filter(isMeasured).map(({ perSecond }) => perSecond)
-  if (rates.length < 2) return []
-  const percent = Math.round((Math.max(...rates) / Math.min(...rates) - 1) * 100)
-  return [`The slices of the bare route differ by up to ${percent} %.`]
-}
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const ms = (value: number | undefined): string =>
+  value === undefined ? '' : `${value.toFixed(value < 10 ? 1 : 0)} ms`
+const ratio = (value: number): string => value.toFixed(value < 0.1 ? 3 : 2)
+const percent = (value: number): string => `${Math.round(value * 100)} %`
 
-function redemptionTable(rows: NonNullable<Results['redemptions']>): string {
-  const spread = (ratios: readonly number[] = []) => ratios.map((ratio) => ratio.toFixed(3)).join(' to ')
-  const cells = rows.map(({ engine, redeem, bare, ratio, ratios }) => [
-    engine,
-    ...[rate(redeem), p50(redeem), p99(redeem), rate(bare), ratio?.toFixed(3) ?? '-', spread(ratios)],
-  ])
-  return shownTable(['redemptions', 'redeem/s', 'p50', 'p99', 'bare route/s', 'of bare', 'spread'], cells)
-}
+const isRequests = ({ scenario }: Row): boolean => ['issue', 'introspect', 'gateway'].includes(scenario)
 
-function mixedTable(rows: NonNullable<Results['mixed']>): string {
-  const head = [
-    'connections introspecting + issuing',
-    'introspect/s',
-    'p50',
-    'p99',
-    'of alone',
-    'issue/s',
-    'p99',
-  ]
-  return shownTable(
-    head,
-    rows.map((row) => [
-      `${row.engine}: ${row.connections.introspect} + ${row.connections.issue}`,
-      ...[rate(row.introspect), p50(row.introspect), p99(row.introspect), shownRatio(p99Ratio(row, rows))],
-      ...[rate(row.issue), p99(row.issue)],
-    ]),
-  )
-}
-
-function memoryTable(rows: NonNullable<Results['memory']>): string {
-  const cells = rows.map(({ engine, idle, cached, tokensCached }) => [
-    engine,
-    ...[
-      shownMb(idle.rssBytes),
-      shownCount(tokensCached),
-      shownMb(cached.rssBytes),
-      shownMb(cached.peakBytes),
-    ],
-  ])
-  return shownTable(['memory', 'idle', 'tokens cached', 'then', 'at most'], cells)
-}
-
-function workersTable(rows: NonNullable<Results['workers']>): string {
-  const cells = rows.map(({ engine, workers, kind, median, ratio }) => [
-    `${engine}, ${kind}: ${workers}`,
-    ...[rate(median), p50(median), p99(median), shownRatio(ratio), cost(median)],
-  ])
-  return shownTable(['workers', 'per second', 'p50', 'p99', 'of one', 'CPU main / all'], cells)
-}
-
-function deliveryTable(rows: NonNullable<Results['deliveries']>): string {
-  const cells = rows.map(({ engine, destinations, isSecure, perSecond, barePerSecond, ratio, ratios }) => [
-    `${engine}: ${shownCount(destinations)}${isSecure ? ' by https' : ''}`,
-    ...[shownCount(perSecond), shownCount(barePerSecond), shownRatio(ratio), shownSpread(ratios)],
-  ])
-  return shownTable(['destinations', 'deliveries/s', 'bare undici loop/s', 'of it', 'spread'], cells)
-}
-
-const shownSpread = ([least, most]: readonly [number, number]): string =>
-  `${least.toFixed(2)} to ${most.toFixed(2)}`
-
-const interferenceTable = (rows: NonNullable<Results['interference']>): string =>
-  shownTable(
-    ['10 destinations beside one that does', 'rate', 'spread'],
-    rows.map(({ engine, behaviour, ratio, ratios }) => [
-      `${engine}: ${behaviour}`,
-      ...[shownRatio(ratio), shownSpread(ratios)],
-    ]),
-  )
-
-const idleTable = (rows: NonNullable<Results['idle']>): string =>
-  shownTable(
-    ['from commit to arrival, idle', 'median', 'p99'],
-    rows.map(({ engine, medianMs, p99Ms }) => [engine, shownMs(medianMs), shownMs(p99Ms)]),
-  )
-
-function storeCostTable(rows: NonNullable<Results['storeCost']>): string {
-  const cells = rows.map((row) => [
-    row.load,
-    row.perSecond > 0 ? shownCount(row.perSecond) : '-',
-    ...[row.transactions.toFixed(3), shownCount(row.walBytes), shownCount(row.cpuMicros)],
-    String(row.connections),
-  ])
-  const head = [
-    'PostgreSQL, for one answer',
-    'per second',
-    'transactions',
-    'WAL bytes',
-    'CPU µs',
-    'connections',
-  ]
-  return shownTable(head, cells)
-}
-
-const mark = (met: boolean | undefined): string => (met === undefined ? '?' : met ? '✓' : '✗')
-
-const targetLines = (targets: readonly Target[]): string =>
-  ['Targets', ...targets.map(({ name, met, found }) => `${mark(met)} ${name}: ${found}`)].join('\n')
-
-/** Why some figures are missing. */
-function reasons({
-  throughput = [],
-  gateway = [],
-  redemptions = [],
-  mixed = [],
-  growth = [],
-  workers = [],
-  failures,
-}: Results): string[] {
-  const all: [string, Outcome | undefined][] = [
-    ...[...throughput, ...gateway].flatMap(({ subject, median }) =>
-      Object.entries(median).map(([kind, outcome]): [string, Outcome] => [
-        `${SUBJECTS[subject].label}, ${kind}`,
-        outcome,
-      ]),
+/** The bare route in a row of its own before the subjects that were compared with it. */
+export function withBareRows(rows: readonly Row[]): Row[] {
+  const scenarios = [...new Set(rows.filter(isRequests).map(({ scenario }) => scenario))]
+  const bareRows = scenarios.flatMap((scenario): Row[] => {
+    const slices = rows.flatMap((row) => (row.scenario === scenario && row.baseline ? [row.baseline] : []))
+    if (slices.length === 0) return []
+    const of = (key: keyof (typeof slices)[0]) => median(slices.map((slice) => slice[key]!))
+    const own = {
+      perSecond: of('perSecond'),
+      p50Ms: of('p50Ms'),
+      p99Ms: of('p99Ms'),
+      cpuMicros: of('cpuMicros'),
+    }
+    return [{ scenario, subject: BARE, own }]
+  })
+  const others = rows.filter((row) => !isRequests(row))
+  return [
+    ...scenarios.flatMap((scenario) =>
+      [...bareRows, ...rows.filter(isRequests)].filter((row) => row.scenario === scenario),
     ),
-    ...redemptions.map(({ engine, redeem }): [string, Outcome] => [`${engine}, redemptions`, redeem]),
-    ...mixed.flatMap(({ engine, introspect, issue }): [string, Outcome | undefined][] => [
-      [`${engine}, mixed introspect`, introspect],
-      [`${engine}, mixed issue`, issue],
-    ]),
-    ...growth.map(({ engine, activeTokens, issue }): [string, Outcome] => [
-      `${engine}, ${activeTokens} active tokens`,
-      issue,
-    ]),
-    ...workers.map(({ engine, workers: count, kind, median }): [string, Outcome] => [
-      `${engine}, ${count} workers, ${kind}`,
-      median,
-    ]),
+    ...others,
   ]
-  const spoiled = all.flatMap(([what, outcome]) =>
-    outcome && !isMeasured(outcome) ? [`${what}: ${outcome.noResult}`] : [],
-  )
-  return [...spoiled, ...failures].map((reason) => `No result: ${reason}`)
 }
 
-export function reportOf(results: Results, targets: readonly Target[]): { text: string; complete: boolean } {
-  const { throughput, gateway, redemptions, mixed, growth, memory, workers, storeCost } = results
-  const missing = reasons(results)
-  const parts = [
-    throughput && throughputTable(throughput),
-    gateway && kindTable(gateway, 'gateway'),
-    redemptions && redemptionTable(redemptions),
-    mixed && mixedTable(mixed),
-    growth && growthTable(growth),
-    results.turnover && turnoverTable(results.turnover),
-    results.limits && limitTable(results.limits),
-    results.lists && listTable(results.lists),
-    memory && memoryTable(memory),
-    workers && workersTable(workers),
-    results.deliveries && deliveryTable(results.deliveries),
-    results.interference && interferenceTable(results.interference),
-    results.idle && idleTable(results.idle),
-    storeCost && storeCostTable(storeCost),
-    missing.length > 0 && missing.join('\n'),
-    targets.length > 0 && targetLines(targets),
-  ]
-  return { text: parts.filter((part) => part).join('\n\n'), complete: missing.length === 0 }
+function resultOf({ own, memoryMb, noResult }: Row): string {
+  if (noResult !== undefined) return `no result: ${noResult.replace(/[\s|]+/g, ' ').slice(0, 120)}`
+  return memoryMb === undefined ? `${whole.format(own!.perSecond)}/s` : `${whole.format(memoryMb)} MB`
+}
+
+function ratioOf({ ratio: found }: Row): string {
+  return found ? `${ratio(found.median)} (${ratio(found.lowest)} to ${ratio(found.highest)})` : ''
+}
+
+function targetOf(row: Row): string {
+  const unit = row.memoryMb === undefined ? '' : ' MB'
+  return row.target ? `${meetsTarget(row) ? '✓' : '✗'} ${row.target.sign} ${row.target.value}${unit}` : ''
+}
+
+const HEAD = ['scenario', 'subject', 'result', 'of baseline', 'target', 'p50', 'p99', 'CPU']
+
+const cellsOf = (row: Row): string[] => [
+  row.scenario,
+  row.subject,
+  resultOf(row),
+  ratioOf(row),
+  targetOf(row),
+  ms(row.own?.p50Ms),
+  ms(row.own?.p99Ms),
+  row.own?.cpuMicros === undefined ? '' : `${whole.format(row.own.cpuMicros)} µs`,
+]
+
+/** A row as it is printed while the run goes on. */
+export const rowLine = (row: Row): string => cellsOf(row).filter(Boolean).join(', ')
+
+const tableOf = (lines: readonly (readonly string[])[]): string =>
+  [lines[0]!, lines[0]!.map(() => '---'), ...lines.slice(1)]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n')
+
+export const resultTable = ({ rows }: Report): string => tableOf([HEAD, ...withBareRows(rows).map(cellsOf)])
+
+/** The widest spread of the bare route in any comparison. */
+const bareSpreadOf = ({ rows }: Report): number =>
+  Math.max(0, ...rows.map(({ bareSpread }) => bareSpread ?? 0))
+
+/** Undefined if the run may be published. */
+export function reasonNotToPublish(report: Report): string | undefined {
+  const spread = bareSpreadOf(report)
+  if (report.quick) return 'a quick run shows only that everything works'
+  if (spread >= MAX_BARE_SPREAD) return `the bare route varied by ${percent(spread)}, the limit is 30 %`
+  return report.rows.some(({ noResult }) => noResult !== undefined) ? 'a row has no result' : undefined
+}
+
+function settingOf(report: Report): string {
+  const { at, machine, rounds, seconds, durationSeconds } = report
+  const { cpu, cores, memoryGb, node, fsyncMs } = machine
+  const reason = reasonNotToPublish(report)
+  return [
+    `Measured on ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}, load from wrk on the same machine.`,
+    `A small durable write took ${fsyncMs.toFixed(2)} ms. Every figure is the median of ${rounds} slices of ${seconds} s.`,
+    `Within a comparison, the slices of the bare route differ by up to ${percent(bareSpreadOf(report))}.`,
+    `The run took ${Math.round(durationSeconds / 60)} minutes.`,
+    ...(reason === undefined ? [] : [`**Do not rely on these figures:** ${reason}.`]),
+  ].join('\n')
+}
+
+function verdictOf({ rows }: Report): string {
+  const judged = rows.map(meetsTarget).filter((isMet) => isMet !== undefined)
+  return `${judged.filter(Boolean).length} of ${judged.length} targets are met.`
+}
+
+/** The generated part of `docs/benchmarks.md`. */
+export const pageText = (report: Report): string =>
+  [settingOf(report), verdictOf(report), resultTable(report)].join('\n\n')
+
+/** The generated part of the README: rates of issuing and introspection, with their ratio. */
+export function readmeText(report: Report): string {
+  const rows = withBareRows(report.rows).filter(isRequests)
+  const cell = (subject: string, wanted: string): string => {
+    const row = rows.find(({ scenario, subject: label }) => label === subject && scenario === wanted)
+    if (!row?.own) return row ? 'no result' : ''
+    return whole.format(row.own.perSecond) + (row.ratio ? ` (${ratio(row.ratio.median)})` : '')
+  }
+  const subjects = [...new Set(rows.map(({ subject }) => subject))]
+  const lines = subjects.map((subject) => [subject, cell(subject, 'issue'), cell(subject, 'introspect')])
+  const table = tableOf([['requests per second', 'issue', 'introspect'], ...lines])
+  return [table, settingOf(report), verdictOf(report)].join('\n\n')
 }

@@ -1,137 +1,129 @@
-import { writeFileSync } from 'node:fs'
-import { estimateSeconds } from './estimate.ts'
-import { findGenerator } from './load/load.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BareRoute, withBareRoute } from './bare-route.ts'
+import type { Bench, Row } from './compare.ts'
 import { describeMachine, type Machine } from './machine.ts'
-import { measureDeliveries, measureIdleDelay, measureInterference } from './measure/deliveries.ts'
-import { measureGrowth } from './measure/growth.ts'
-import { measureLimits } from './measure/limits.ts'
-import { measureLists } from './measure/lists.ts'
-import type { Bench } from './measure/load-subject.ts'
-import { measureMemory } from './measure/memory.ts'
-import { measureMixed } from './measure/mixed.ts'
-import { measureRedemptions } from './measure/redemptions.ts'
-import { measureStoreCost } from './measure/store-cost.ts'
-import { isAtGateway, measureThroughput } from './measure/throughput.ts'
-import { measureTurnover } from './measure/turnover.ts'
-import { measureWorkers } from './measure/workers.ts'
-import { type Options, type Part, readOptions, USAGE, WrongUsage } from './options.ts'
-import { writePage } from './page.ts'
-import { reportOf } from './report.ts'
-import type { Results } from './results.ts'
-import { shownMb, shownMs, shownSeconds } from './shown.ts'
-import { type Engine, Stores } from './stores.ts'
-import { targetsOf } from './targets.ts'
+import { type Options, readOptions, type Scenario, USAGE, UsageError } from './options.ts'
+import { publish } from './publish.ts'
+import { type Report, reasonNotToPublish, resultTable, rowLine } from './report.ts'
+import { measureDeliver } from './scenarios/deliver.ts'
+import { measureGrowth } from './scenarios/growth.ts'
+import { measureMemory } from './scenarios/memory.ts'
+import { measureMixed } from './scenarios/mixed.ts'
+import { measureRedeem } from './scenarios/redeem.ts'
+import { measureRequests, projectsFor } from './scenarios/requests-per-second.ts'
+import { ENGINES, type Engine, Stores } from './stores.ts'
+import { jetonOn, type Kind, subjectsOf } from './subjects.ts'
 
-/** Faster than any subject issues: so many tokens a second must find room, 1000 a project. */
-const ISSUED_PER_SECOND_MOST = 30_000
-const CLIENTS_LEAST = 400
-const TOKENS_PER_PROJECT = 1_000
-/** A quiet machine is below this. */
-const BUSY = 0.5
+const KINDS: readonly Kind[] = ['issue', 'introspect', 'gateway']
+/** Load average of a quiet machine. */
+const QUIET = 0.5
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-function createBench(options: Options, stores: Stores): Bench {
-  const { seconds, warmUpSeconds, rounds, quick } = options
-  const began = performance.now()
-  const needed = Math.ceil(((seconds + warmUpSeconds) * ISSUED_PER_SECOND_MOST) / TOKENS_PER_PROJECT)
-  return {
-    ...{ stores, seconds, warmUpSeconds, rounds, quick },
-    generator: findGenerator(),
-    clients: Math.max(CLIENTS_LEAST, needed),
-    say: (line) => print(`[${shownSeconds((performance.now() - began) / 1000).padStart(11)}] ${line}`),
+type Measure = (engine: Engine) => Promise<Row | Row[]>
+
+class Run {
+  readonly rows: Row[] = []
+  readonly #bench: Bench
+  readonly #options: Options
+
+  constructor(bench: Bench, options: Options) {
+    this.#bench = bench
+    this.#options = options
+  }
+
+  #add(...rows: readonly Row[]): void {
+    this.rows.push(...rows)
+    for (const row of rows) this.#bench.log(rowLine(row))
+  }
+
+  async #onEngines(scenario: Scenario, measure: Measure): Promise<void> {
+    if (!this.#options.scenarios.includes(scenario)) return
+    for (const engine of ENGINES)
+      try {
+        this.#add(...[await measure(engine)].flat())
+      } catch (error) {
+        const subject = jetonOn(engine).label
+        this.#add({ scenario, subject, noResult: (error as Error).message })
+      }
+  }
+
+  async #againstBare(bare: BareRoute): Promise<void> {
+    const { scenarios, subjects = '' } = this.#options
+    const kinds = KINDS.filter((kind) => scenarios.includes(kind))
+    for (const description of subjectsOf(this.#options))
+      if (description.label.toLowerCase().includes(subjects.toLowerCase()))
+        this.#add(...(await measureRequests(this.#bench, { bare, description }, kinds)))
+    await this.#onEngines('redeem', (engine) => measureRedeem(this.#bench, bare, engine))
+  }
+
+  async measure(): Promise<void> {
+    const bench = this.#bench
+    if ([...KINDS, 'redeem'].some((name) => this.#options.scenarios.includes(name as Scenario)))
+      await withBareRoute(bench, projectsFor(bench), (bare) => this.#againstBare(bare))
+    await this.#onEngines('deliver', (engine) => measureDeliver(bench, engine))
+    await this.#onEngines('mixed', (engine) => measureMixed(bench, engine))
+    await this.#onEngines('memory', (engine) => measureMemory(bench, engine))
+    await this.#onEngines('growth', (engine) => measureGrowth(bench, engine))
   }
 }
 
-const ENGINES = ['sqlite', 'postgres'] as const
-
-type Measure<Row> = (bench: Bench, engine: Engine) => Promise<Row[]>
-
-/** What fails on one engine is told at the end, and the rest is measured all the same. */
-async function onBoth<Row>(part: Part, measure: Measure<Row>, { bench, results }: Running): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const engine of ENGINES)
-    try {
-      rows.push(...(await measure(bench, engine)))
-    } catch (error) {
-      results.failures.push(`${part} on ${engine}: ${(error as Error).message}`)
-    }
-  return rows
+function introduce({ cpu, cores, memoryGb, node, fsyncMs, load, isMemoryDisk }: Machine): void {
+  print(`${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}, fsync ${fsyncMs.toFixed(2)} ms`)
+  if (isMemoryDisk) print('The temporary folder is in memory, so nothing is durable: set TMPDIR to a disk.')
+  if (load > QUIET) print(`The machine is busy (load ${load.toFixed(1)}): the figures will be noise.`)
 }
 
-interface Running {
-  readonly bench: Bench
-  readonly results: Results
-}
-
-async function measureAll(bench: Bench, { parts, subjects }: Options): Promise<Results> {
-  const results: Results = { failures: [] }
-  const running = { bench, results }
-  const kinds = (['introspect', 'issue'] as const).filter((kind) => parts.includes(kind))
-  if (kinds.length > 0) results.throughput = await measureThroughput(bench, subjects, kinds)
-  if (parts.includes('gateway'))
-    results.gateway = await measureThroughput(bench, subjects.filter(isAtGateway), ['gateway'])
-  if (parts.includes('redemptions'))
-    results.redemptions = await onBoth('redemptions', measureRedemptions, running)
-  if (parts.includes('mixed')) results.mixed = await onBoth('mixed', measureMixed, running)
-  if (parts.includes('growth')) results.growth = await onBoth('growth', measureGrowth, running)
-  if (parts.includes('turnover')) results.turnover = await onBoth('turnover', measureTurnover, running)
-  if (parts.includes('limits')) results.limits = await onBoth('limits', measureLimits, running)
-  if (parts.includes('lists')) results.lists = await onBoth('lists', measureLists, running)
-  if (parts.includes('memory')) results.memory = await onBoth('memory', measureMemory, running)
-  if (parts.includes('workers')) results.workers = await onBoth('workers', measureWorkers, running)
-  if (parts.includes('deliveries')) {
-    results.deliveries = await onBoth('deliveries', measureDeliveries, running)
-    results.idle = await onBoth('deliveries', measureIdleDelay, running)
-    results.interference = await onBoth('deliveries', measureInterference, running)
-  }
-  if (parts.includes('store'))
-    results.storeCost = await measureStoreCost(bench).catch((error: Error) => {
-      results.failures.push(`store: ${error.message}`)
-      return []
-    })
-  return results
-}
-
-function introduce(machine: Machine, bench: Bench, options: Options): void {
-  print(`${machine.cpu}, ${machine.cores} cores, ${shownMb(machine.memoryBytes)}, Node ${machine.node}`)
-  print(`All processors together do ${machine.together.toFixed(1)} × the work of one.`)
-  print(`Load from ${bench.generator.name}; one small durable write takes ${shownMs(machine.fsyncMs)} here.`)
-  if (machine.inMemoryDisk)
-    print('The folder for temporary files is in memory, so nothing is durable: set TMPDIR to one on a disk.')
-  if (machine.load > BUSY)
-    print(
-      `The machine is busy with other things (load ${machine.load.toFixed(1)}): the figures will be noise.`,
-    )
-  print(`About ${shownSeconds(estimateSeconds(options))} in all.\n`)
-}
-
-async function run(options: Options): Promise<void> {
+async function measure(options: Options): Promise<Report> {
   const stores = new Stores()
+  const startedAt = performance.now()
+  const elapsed = () => (performance.now() - startedAt) / 1000
+  const { seconds, rounds, quick } = options
+  const log = (line: string) => print(`[${String(Math.round(elapsed())).padStart(4)} s] ${line}`)
   try {
-    const bench = createBench(options, stores)
-    const machine = await describeMachine(stores.folder)
-    introduce(machine, bench, options)
-    const results = await measureAll(bench, options)
-    const targets = targetsOf(results)
-    const { text, complete } = reportOf(results, targets)
-    print(`\n${text}`)
-    const generator = bench.generator.name
-    const all = { at: new Date().toISOString(), machine, generator, options, targets, ...results }
-    if (options.page) writePage({ machine, generator, results, text })
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`)
-    if (!complete) process.exitCode = 1
+    const machine = describeMachine(stores.folder)
+    introduce(machine)
+    const run = new Run({ stores, seconds, rounds, quick, log }, options)
+    await run.measure()
+    const at = new Date().toISOString()
+    const made = { at, machine, seconds, rounds, quick, durationSeconds: elapsed() }
+    return { ...made, rows: run.rows }
   } finally {
     await stores.remove()
   }
 }
 
-// Through 'exit', so that what was made is removed.
+async function tryToPublish(report: Report, file: string, force: boolean): Promise<void> {
+  const reason = reasonNotToPublish(report)
+  if (reason === undefined || force) return publish(report)
+  print(`Not published: ${reason}.`)
+  print(`To publish these figures with that remark: npm run bench -- --from ${file} --publish --force`)
+  process.exitCode = 1
+}
+
+async function main(options: Options): Promise<void> {
+  if (options.help) return print(USAGE)
+  const report: Report = options.from
+    ? JSON.parse(readFileSync(options.from, 'utf8'))
+    : await measure(options)
+  print(`\n${resultTable(report)}`)
+  const file = options.json ?? options.from ?? join(tmpdir(), 'jeton-bench.json')
+  if (!options.from) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
+  print(`\nAll figures are in ${file}. The run took ${Math.round(report.durationSeconds)} s.`)
+  if (report.rows.some(({ noResult }) => noResult !== undefined)) process.exitCode = 1
+  if (options.publish) await tryToPublish(report, file, options.force)
+}
+
+// Through 'exit', so that child processes and files are removed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 try {
-  await run(readOptions(process.argv.slice(2)))
+  await main(readOptions(process.argv.slice(2)))
 } catch (error) {
-  if (!(error instanceof WrongUsage)) throw error
+  if (!(error instanceof UsageError)) throw error
   process.stderr.write(`${error.message}\n\n${USAGE}`)
   process.exitCode = 2
 }
+// A subject that failed while it started may still run and keep this process alive.
+process.exit()

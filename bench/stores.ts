@@ -1,70 +1,68 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresServer, startPostgres } from '../server/test/postgres-server.ts'
 import { connectSql } from '../server/test/sql.ts'
 
-export type StoreKind = 'none' | 'sqlite' | 'postgres'
-export type Engine = Exclude<StoreKind, 'none'>
+export type Engine = 'sqlite' | 'postgres'
+export const ENGINES: readonly Engine[] = ['sqlite', 'postgres']
+export const ENGINE_LABEL = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
-/** An empty store of its own for one start of a subject. */
+/** An empty store for one start of a subject. */
 export interface Store {
-  /** The JETON_* settings that lead to it. */
-  readonly env: Readonly<Record<string, string>>
+  /** For files of the subject, and for those of SQLite. */
+  readonly folder: string
+  /** The database, if the store is PostgreSQL. */
   readonly databaseUrl: string | undefined
+  /** Settings that make Jeton use the store. */
+  readonly env: Readonly<Record<string, string>>
   drop(): Promise<void>
 }
 
 const SETTINGS = { JETON_PORT: '0', JETON_SAMPLE: 'off' }
 
-/** Everything that a run keeps on disk, in one folder beside PostgreSQL's; removed however the run ends. */
+/** Creates the stores of a run in one temporary folder and on one PostgreSQL server with fsync on. */
 export class Stores {
   readonly folder = mkdtempSync(join(tmpdir(), 'jeton-bench-'))
   #server: PostgresServer | undefined
-  #made = 0
+  #created = 0
 
   constructor() {
     process.once('exit', () => rmSync(this.folder, { recursive: true, force: true }))
   }
 
-  async fresh(kind: StoreKind): Promise<Store> {
-    if (kind === 'postgres') return this.#database()
-    const folder = join(this.folder, `store-${++this.#made}`)
-    return {
-      env: { ...SETTINGS, JETON_DATA_DIR: folder },
-      databaseUrl: undefined,
-      drop: async () => rmSync(folder, { recursive: true, force: true }),
+  async create(engine: Engine): Promise<Store> {
+    const name = `bench_${++this.#created}`
+    const folder = join(this.folder, name)
+    mkdirSync(folder)
+    const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+    if (engine === 'sqlite') {
+      const env = { ...SETTINGS, JETON_DATA_DIR: folder }
+      return { folder, databaseUrl: undefined, env, drop: async () => removeFolder() }
     }
-  }
-
-  /** The server of the tests, but one that waits for the disk. Started when it is first needed. */
-  async #database(): Promise<Store> {
     this.#server ??= await startPostgres({ durable: true })
     const server = this.#server
-    const name = `bench_${++this.#made}`
     await onServer(server, `create database ${name}`)
     const databaseUrl = server.url(name)
-    return {
-      env: { ...SETTINGS, JETON_DATABASE_URL: databaseUrl },
-      databaseUrl,
-      async drop() {
-        await onServer(server, `drop database ${name} with (force)`)
-        // What the dropped store left to be written shall not be written during the next measurement.
-        await onServer(server, 'checkpoint')
-      },
+    const env = { ...SETTINGS, JETON_DATABASE_URL: databaseUrl }
+    const drop = async () => {
+      removeFolder()
+      // Without the checkpoint, pages of the dropped database would be written during the next measurement.
+      await onServer(server, `drop database ${name} with (force)`, 'checkpoint')
     }
+    return { folder, databaseUrl, env, drop }
   }
 
   async remove(): Promise<void> {
-    // The process that cleans up behind the server does not keep this one alive.
+    // The process that cleans up after the server does not keep this one alive.
     const alive = setInterval(() => undefined, 1_000)
     await this.#server?.remove()
     clearInterval(alive)
   }
 }
 
-async function onServer(server: PostgresServer, statement: string): Promise<void> {
+async function onServer(server: PostgresServer, ...statements: readonly string[]): Promise<void> {
   const sql = connectSql(server.url())
-  await sql.run(statement)
+  for (const statement of statements) await sql.run(statement)
   await sql.end()
 }

@@ -4,92 +4,69 @@ export interface Answer {
   readonly status: number
   readonly head: string
   readonly body: string
-  /** Head and body. */
+  /** Size of head and body. */
   readonly bytes: number
 }
 
-/** The first answer in what has been received, if all of it is there. Every subject names the length of its answers. */
-export function wholeAnswer(
+/** Parses the first response in the buffer. Undefined until it is complete. Every subject sends a `Content-Length`. */
+export function parseResponse(
   received: Buffer,
 ): { status: number; bodyFrom: number; bytes: number } | undefined {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const head = received.toString('latin1', 0, headEnd)
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error(`An answer without a length: ${head}`)
+  if (length === undefined) throw new Error(`response without Content-Length: ${head}`)
   const bodyFrom = headEnd + 4
   const bytes = bodyFrom + Number(length)
   return received.length < bytes ? undefined : { status: Number(head.slice(9, 12)), bodyFrom, bytes }
 }
 
-/** One request at a time over one kept connection. */
-export class Connection {
-  readonly #socket: Socket
-  #received: Buffer = Buffer.alloc(0)
-  #waiting: PromiseWithResolvers<Answer> | undefined
-
-  private constructor(socket: Socket) {
-    this.#socket = socket
-    socket.on('data', (chunk) => this.#take(chunk as Buffer))
-    socket.on('error', (error) => this.#waiting?.reject(error))
-    socket.on('close', () => this.#waiting?.reject(new Error('The connection was closed.')))
-  }
-
-  static open(url: string): Promise<Connection> {
-    const { hostname, port } = new URL(url)
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-      socket.once('error', reject)
-      socket.once('connect', () => resolve(new Connection(socket.off('error', reject))))
-    })
-  }
-
-  send(request: string): Promise<Answer> {
-    this.#waiting = Promise.withResolvers()
-    this.#socket.write(request, 'latin1')
-    return this.#waiting.promise
-  }
-
-  close(): void {
-    this.#socket.destroy()
-  }
-
-  #take(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
-    const answer = wholeAnswer(this.#received)
-    if (!answer) return
-    const { status, bodyFrom, bytes } = answer
-    const head = this.#received.toString('latin1', 0, bodyFrom - 4)
-    const body = this.#received.toString('utf8', bodyFrom, bytes)
-    this.#received = this.#received.subarray(bytes)
-    this.#waiting?.resolve({ status, head, body, bytes })
-  }
+export function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    socket.once('error', reject)
+    socket.once('connect', () => resolve(socket.off('error', reject)))
+  })
 }
 
-/** Sends every request once, over a few connections; `heard` gets each answer with the place of its request. */
-export async function sendAll(
-  url: string,
-  requests: readonly string[],
-  heard: (answer: Answer, place: number) => void,
-  connections = 32,
-): Promise<void> {
+function sendOn(socket: Socket, request: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let received: Buffer = Buffer.alloc(0)
+    const fail = () => reject(new Error('the connection was closed'))
+    const take = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      const parsed = parseResponse(received)
+      if (!parsed) return
+      socket.off('data', take).off('close', fail)
+      const { status, bodyFrom, bytes } = parsed
+      const head = received.toString('latin1', 0, bodyFrom - 4)
+      resolve({ status, head, body: received.toString('utf8', bodyFrom, bytes), bytes })
+    }
+    socket.on('data', take).once('close', fail)
+    socket.write(request, 'latin1')
+  })
+}
+
+/** Sends every request once over a few connections and returns the responses in the order of the requests. */
+export async function sendAll(url: string, requests: readonly string[], connections = 32): Promise<Answer[]> {
+  const answers = new Array<Answer>(requests.length)
   let next = 0
-  async function work(): Promise<void> {
-    const connection = await Connection.open(url)
+  async function sendNext(): Promise<void> {
+    const socket = (await openSocket(url)).on('error', () => undefined)
     try {
       while (next < requests.length) {
-        const place = next++
-        heard(await connection.send(requests[place]!), place)
+        const index = next++
+        answers[index] = await sendOn(socket, requests[index]!)
       }
     } finally {
-      connection.close()
+      socket.destroy()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(connections, requests.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(connections, requests.length) }, sendNext))
+  return answers
 }
 
-export async function sendOne(url: string, request: string): Promise<Answer> {
-  const answers: Answer[] = []
-  await sendAll(url, [request], (answer) => answers.push(answer))
-  return answers[0]!
-}
+export const sendOne = async (url: string, request: string): Promise<Answer> =>
+  (await sendAll(url, [request]))[0]!

@@ -1,6 +1,5 @@
--- Sends the requests of a file in turn; the last line of its output is the result as JSON.
--- Every connection waits before its first request: a busy Node accepts one connection per turn of its event loop, and
--- what the later ones waited to be accepted would pass for latency.
+-- Sends the requests of a file in turn. The last line of the output is the result as JSON.
+-- Every connection waits before its first request, until the server has accepted all of them.
 local requests, at, waiting, wait_ms = {}, 0, 0, 0
 
 function init(args)
