@@ -20,6 +20,7 @@ import {
 import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { EXIT, StartFailure } from '../platform/start-failure.ts'
+import { LEFT_OUT } from './back-up.ts'
 import { dropTables, filledTables, insertRows, type Table, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
@@ -52,9 +53,13 @@ function migrationsOf({ head }: BackupFile): Migration[] {
   return MIGRATIONS.filter(({ name }) => head.migrations.includes(name))
 }
 
-/** Which tables hold something already; none in a store that is empty, or not there at all. */
+/** Names the tables that hold something a restore would lose; none in a store that is empty, or not there at all. */
 export async function contentsOf(reader: Reader): Promise<string[]> {
-  return filledTables(reader, await tablesOf(MIGRATIONS))
+  const tables = await tablesOf(MIGRATIONS)
+  return filledTables(
+    reader,
+    tables.filter(({ name }) => !LEFT_OUT.includes(name)),
+  )
 }
 
 export const inUse = (label: string): StartFailure =>

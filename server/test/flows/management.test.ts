@@ -259,9 +259,11 @@ eachEngine((engine) => {
       ]
       let expected = (await service.manage('GET', key.path)).body
       for (const change of changes) {
-        const { status, body } = await service.manage('PATCH', key.path, change)
+        const answer = await service.manage('PATCH', key.path, change)
+        const { propagation, ...body } = answer.body
         expected = { ...expected, ...change, updated_at: body.updated_at }
-        expect([status, body]).toEqual([200, expected])
+        expect([answer.status, body]).toEqual([200, expected])
+        expect(propagation).toMatchObject({ processes: 1, confirmed: 1 })
       }
       expect(Date.parse(expected.updated_at)).toBeGreaterThan(Date.parse(expected.created_at))
     })
