@@ -20,6 +20,7 @@ import {
 import type { Actor } from '../platform/http/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { EXIT, StartFailure } from '../platform/start-failure.ts'
+import { EXCLUDED_TABLES } from './back-up.ts'
 import { dropTables, filledTables, insertRows, type Table, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { VERSION } from './version.ts'
@@ -52,9 +53,13 @@ function migrationsOf({ head }: BackupFile): Migration[] {
   return MIGRATIONS.filter(({ name }) => head.migrations.includes(name))
 }
 
-/** Names of the tables that contain rows; none for an empty or missing store. */
+/** Names of the tables whose rows a restore would replace; none for an empty or missing store. */
 export async function contentsOf(reader: Reader): Promise<string[]> {
-  return filledTables(reader, await tablesOf(MIGRATIONS))
+  const tables = await tablesOf(MIGRATIONS)
+  return filledTables(
+    reader,
+    tables.filter(({ name }) => !EXCLUDED_TABLES.includes(name)),
+  )
 }
 
 export const inUse = (label: string): StartFailure =>

@@ -17,6 +17,7 @@ import { EXTRAS } from './resource-extras.ts'
 import { addScopeCommands } from './scope-commands.ts'
 import { addServerCommands } from './server-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
+import { addStatus } from './status.ts'
 import { addTokenIntrospect, addTokenIssue } from './token-commands.ts'
 import { addTour } from './tour/tour.ts'
 import { addTrigger } from './trigger.ts'
@@ -67,7 +68,16 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
     .addHelpText('after', AFTER_HELP)
   addServiceCommands(program.commandsGroup('Run the service'), io)
   program.commandsGroup('Diagnose and sign in')
-  const diagnose = [addTour, addExplain, addCheck, addLogin, addLogout, addWhoami, addServerCommands]
+  const diagnose = [
+    addStatus,
+    addTour,
+    addExplain,
+    addCheck,
+    addLogin,
+    addLogout,
+    addWhoami,
+    addServerCommands,
+  ]
   for (const add of [...diagnose, addCallRaw, addCompletion]) add(program, io)
   addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
   addScopeCommands(program, io)

@@ -269,7 +269,7 @@ eachEngine((engine) => {
         const { propagation, ...changed } = body
         expected = { ...expected, ...change, updated_at: body.updated_at }
         expect([status, changed]).toEqual([200, expected])
-        expect(propagation).toMatchObject({ processes: 1 })
+        expect(propagation).toMatchObject({ processes: 1, confirmed: 1 })
       }
       expect(Date.parse(expected.updated_at)).toBeGreaterThan(Date.parse(expected.created_at))
     })

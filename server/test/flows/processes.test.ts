@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { backUp } from '../../src/app/back-up.ts'
+import { contentsOf } from '../../src/app/restore.ts'
 import { startWorker } from '../../src/app/worker.ts'
+import { listProcesses } from '../../src/features/processes/process.store.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { newFolder } from '../command-line.ts'
@@ -220,6 +222,17 @@ eachEngine((engine) => {
     const { body } = await service.manage('GET', `/projects/${project.id}/audit-log?action=api_key.blocked`)
     expect(body.data).toHaveLength(1)
     expect(body.data[0].after).toMatchObject({ state: 'blocked', reason: 'leaked: jta_•••' })
+  })
+
+  test('a store that lists processes and holds nothing else is empty for a restore', async () => {
+    const store = await engine.freshStore()
+    const env = { ...store.env, JETON_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
+    const worker = await startWorker({ config: readConfig(env), clock: systemClock, log: silentLog() })
+    cleanUps.push(() => worker.stop())
+    const db = await store.open()
+    const listed = async () => listProcesses(db, { now: await db.now(), withinMs: 30_000 })
+    await expect.poll(async () => (await listed()).length).toBe(1)
+    expect(await contentsOf(db)).toEqual([])
   })
 
   test('a backup holds neither processes nor what they have read', async () => {

@@ -23,7 +23,7 @@ export async function refusalRules({ db, projectId, now }: Scope): Promise<Atten
               command: `jeton refusal list --project ${id}`,
               call: `GET /management/v1/projects/${id}/refusals`,
             }
-          : { command: 'jeton usage refusals --from 1h', call: 'GET /management/v1/usage' },
+          : { command: 'jeton usage service --from 1h', call: 'GET /management/v1/usage' },
       }
     }),
   )

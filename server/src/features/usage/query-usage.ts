@@ -22,7 +22,8 @@ const MAX_SERIES = 20
 const MAX_STEPS = 3_000
 
 export interface UsageQuery {
-  readonly projectId: string
+  /** Undefined for all projects together, which cannot be split. */
+  readonly projectId: string | undefined
   readonly metric: UsageMetric
   readonly by: UsageDimension
   readonly step: UsageStep
@@ -79,7 +80,7 @@ export async function queryUsage(
   const grid = { from, ms, times }
   if (query.metric === 'delivery_latency') return latencySeries(await pointsOf(db, range), grid)
   if (query.metric === 'active_tokens') return levelSeries(await pointsOf(db, range), grid)
-  return query.by === 'none' ? countSeries(await pointsOf(db, range), grid) : splitSeries(db, range, grid)
+  return query.by === 'none' ? countSeries(await sumsByTime(db, range), grid) : splitSeries(db, range, grid)
 }
 
 interface Grid {

@@ -19,6 +19,9 @@ import { DAY_MS, USAGE_DIMENSIONS, USAGE_METRICS, type UsageDimension, type Usag
 const oneOf = <T extends string>(values: readonly T[], description: string, rest: object = {}) =>
   Type.Unsafe<T>({ type: 'string', enum: values, description, ...rest })
 
+/** Metrics that can be added up over projects. */
+const COUNTS = USAGE_METRICS.filter((metric) => metric !== 'active_tokens' && metric !== 'delivery_latency')
+
 const STEPS: readonly UsageStep[] = ['minute', 'hour', 'day']
 
 const Range = {
@@ -84,7 +87,7 @@ type Query = { metric: UsageMetric; by?: UsageDimension; from?: string; to?: str
 export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
   const tags = ['usage']
 
-  async function answer(projectId: string, { metric, by = 'none', ...query }: Query) {
+  async function answer(projectId: string | undefined, { metric, by = 'none', ...query }: Query) {
     const now = clock.now()
     const to = query.to === undefined ? now : timeOf(query.to, 'to')
     const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, 'from')
@@ -126,14 +129,17 @@ export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
       config: forOperators('viewer', 'all'),
       schema: {
         tags,
-        operationId: 'usage.refusals',
-        summary: 'Refusals without a project, by reason, over time',
+        operationId: 'usage.service',
+        summary: 'Usage of the whole service over time',
         description:
-          'Requests whose credential names no project: unknown app ids, malformed tokens, wrong operator tokens.',
-        querystring: strict(Range),
+          'Counts of all projects together. Without `metric`: the requests that were refused before their project was known, by reason.',
+        querystring: strict({ metric: Type.Optional(oneOf(COUNTS, 'Metric to return.')), ...Range }),
         response: { 200: Usage },
       },
     },
-    async (request) => answer('', { metric: 'refusals', by: 'reason', ...request.query }),
+    async ({ query: { metric, ...range } }) =>
+      metric === undefined
+        ? answer('', { metric: 'refusals', by: 'reason', ...range })
+        : answer(undefined, { metric, ...range }),
   )
 }

@@ -105,7 +105,8 @@ async function addRows(tx: Transaction, table: PointTable, rows: readonly PointR
 }
 
 export interface UsageRange {
-  readonly projectId: string
+  /** Undefined for all projects together. */
+  readonly projectId: string | undefined
   readonly metrics: readonly UsageMetric[]
   readonly dimension: UsageDimension
   readonly keys?: readonly string[] | undefined
@@ -121,7 +122,7 @@ function pointsIn(reader: Reader, range: UsageRange) {
     .read<UsageTables>()
     .selectFrom('usage_series')
     .innerJoin(`${table} as points`, 'points.series_id', 'usage_series.id')
-    .where('usage_series.project_id', '=', projectId)
+    .$if(projectId !== undefined, (all) => all.where('usage_series.project_id', '=', projectId!))
     .where('usage_series.metric', 'in', metrics)
     .where('usage_series.dimension', '=', dimension)
     .where('points.at', '>=', from)
