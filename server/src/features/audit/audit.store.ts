@@ -36,8 +36,10 @@ export interface AuditFilter {
   readonly subject?: string | undefined
 }
 
-export async function insertAuditRow(tx: Transaction, row: AuditRow): Promise<void> {
-  await tx.write<AuditTables>().insertInto('audit_log').values(row).execute()
+type NewAuditRow = Omit<AuditRow, 'via'> & Partial<Pick<AuditRow, 'via'>>
+
+export async function insertAuditRow(tx: Transaction, row: NewAuditRow): Promise<void> {
+  await tx.write<{ audit_log: NewAuditRow }>().insertInto('audit_log').values(row).execute()
 }
 
 /** The ids of a page come from an index alone: what lies before a page is passed without reading it. */
