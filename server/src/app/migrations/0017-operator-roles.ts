@@ -7,12 +7,13 @@ import type { Migration } from '../../platform/database/index.ts'
  */
 export const operatorRoles: Migration = {
   name: '0017-operator-roles',
-  async up(db) {
+  async up(db, types) {
+    const text = types.bytes === 'blob' ? 'text' : sql`text collate "C"`
     await db.schema
       .alterTable('operators')
-      .addColumn('role', 'text', (c) => c.notNull().defaultTo('viewer'))
+      .addColumn('role', text, (c) => c.notNull().defaultTo('viewer'))
       .execute()
-    await db.schema.alterTable('operators').addColumn('projects', 'text').execute()
+    await db.schema.alterTable('operators').addColumn('projects', text).execute()
     await sql`update operators set role = 'admin'`.execute(db)
   },
 }

@@ -9,13 +9,14 @@ export const sessions: Migration = {
   name: '0018-sessions',
   async up(db, types) {
     const bytes = sql.raw(types.bytes) as never
+    const text = types.bytes === 'blob' ? 'text' : sql`text collate "C"`
 
     await db.schema
       .createTable('sessions')
-      .addColumn('id', 'text', (c) => c.primaryKey().notNull())
+      .addColumn('id', text, (c) => c.primaryKey().notNull())
       .addColumn('digest', bytes, (c) => c.notNull().unique())
-      .addColumn('operator_id', 'text', (c) => c.notNull())
-      .addColumn('address', 'text')
+      .addColumn('operator_id', text, (c) => c.notNull())
+      .addColumn('address', text)
       .addColumn('created_at', 'bigint', (c) => c.notNull())
       .addColumn('last_used_at', 'bigint', (c) => c.notNull())
       .addColumn('expires_at', 'bigint', (c) => c.notNull())
@@ -25,10 +26,10 @@ export const sessions: Migration = {
     await db.schema
       .createTable('login_codes')
       .addColumn('digest', bytes, (c) => c.primaryKey().notNull())
-      .addColumn('operator_id', 'text', (c) => c.notNull())
+      .addColumn('operator_id', text, (c) => c.notNull())
       .addColumn('expires_at', 'bigint', (c) => c.notNull())
       .execute()
 
-    await db.schema.alterTable('audit_log').addColumn('via', 'text').execute()
+    await db.schema.alterTable('audit_log').addColumn('via', text).execute()
   },
 }

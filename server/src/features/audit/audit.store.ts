@@ -36,8 +36,10 @@ export interface AuditFilter {
   readonly subject?: string | undefined
 }
 
-export async function insertAuditRow(tx: Transaction, row: AuditRow): Promise<void> {
-  await tx.write<AuditTables>().insertInto('audit_log').values(row).execute()
+type NewAuditRow = Omit<AuditRow, 'via'> & Partial<Pick<AuditRow, 'via'>>
+
+export async function insertAuditRow(tx: Transaction, row: NewAuditRow): Promise<void> {
+  await tx.write<{ audit_log: NewAuditRow }>().insertInto('audit_log').values(row).execute()
 }
 
 /** Finds the ids of a page with an index-only scan, so that skipped rows are not read. */

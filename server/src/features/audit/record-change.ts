@@ -35,6 +35,7 @@ export async function recordChange(
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
     request_id: actor.requestId,
-    via: actor.via ?? null,
+    // A restore records itself in the tables of the backup, which may be older than this column.
+    ...(actor.via && { via: actor.via }),
   })
 }
