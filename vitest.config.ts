@@ -9,8 +9,8 @@ process.env.NODE_COMPILE_CACHE ||= enableCompileCache().directory ?? ''
 // Read by property tests, the fuzzer and the faults. A given seed repeats a run.
 process.env.TEST_SEED ||= String(randomInt(2 ** 31))
 
-/** Tests of OAuth and the gateway: they run with the fast path on both engines, and without it on SQLite. */
-const HOT_ROUTES = 'gateway|introspection|limits|oauth*|one-answer|proxies|stop|token-life|token-model'
+/** Tests of the responses of OAuth and the gateway: they run with the fast path on both engines, and without it on SQLite. */
+const HOT_ROUTES = 'gateway|introspection|oauth*|one-answer|proxies|token-life'
 
 export default defineConfig({
   test: {

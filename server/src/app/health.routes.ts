@@ -55,7 +55,7 @@ export function metricsRoute(app: App, { metricsText, metricsAccess }: MetricsDe
   app.get(
     '/metrics',
     {
-      config: { ...forOperators('viewer', 'any'), access: metricsAccess },
+      config: { ...forOperators('viewer', 'all'), access: metricsAccess },
       schema: {
         tags: ['health'],
         operationId: 'health.metrics',

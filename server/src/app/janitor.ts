@@ -7,7 +7,7 @@ import { removeOldProcesses } from '../features/processes/index.ts'
 import { deleteProjectRow, listProjectsDeletedBefore } from '../features/projects/index.ts'
 import type { createRefusalRecorder } from '../features/refusals/index.ts'
 import { removeOldTokens } from '../features/tokens/index.ts'
-import { deleteUsageOfProject } from '../features/usage/index.ts'
+import { removeUsageOfProject } from '../features/usage/index.ts'
 import {
   deleteDestinationsOfProject,
   forgetPreviousSecrets,
@@ -39,12 +39,12 @@ export async function removeOld({ db, refusals, retention }: Deps, now: number):
   for (const id of await listProjectsDeletedBefore(db, now - DELETED_FOR_MS)) {
     await removeDeliveriesOfProject(db, id)
     await removeEventsOfProject(db, id)
+    await removeUsageOfProject(db, id)
     await db.transaction(async (tx) => {
       await deleteDestinationsOfProject(tx, id)
       await deleteLoyaltyOfProject(tx, id)
       await deleteKeysOfProject(tx, id)
       await refusals.forgetProject(tx, id)
-      await deleteUsageOfProject(tx, id)
       await deleteProjectRow(tx, id)
     })
   }

@@ -6,7 +6,7 @@ import { FaultScenario } from './fault-scenario.ts'
 import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 const PROCESSES = 2
-const ROUNDS = 5
+const ROUNDS = 3
 /** Less than the day for which idempotency keys are stored: after that a retry is a new request. */
 const FAR_MS = 4 * 60 * 60_000
 

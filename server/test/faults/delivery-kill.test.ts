@@ -12,7 +12,7 @@ import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 const EVENTS = 2_000
 const BATCH_SIZE = 50
 /** Number of kills in the short form. */
-const KILLS = 6
+const KILLS = 4
 /** Most sends in flight from one process to one destination. Only these may be repeated after a kill. */
 const MAX_IN_FLIGHT = 64
 const ENV = {

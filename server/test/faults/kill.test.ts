@@ -6,7 +6,7 @@ import { Fleet } from './fleet.ts'
 import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 const PROCESSES = 2
-const ROUNDS = 3
+const ROUNDS = 2
 
 eachEngine((engine) => {
   let fleet: Fleet | undefined

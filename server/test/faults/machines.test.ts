@@ -19,7 +19,7 @@ describe.skipIf(!installed)(`several machines${installed ? '' : missing}`, () =>
     expect(report.losses).toEqual({ tokens: [], redemptions: [], events: [], wrong: [] })
     expect(report.connections.most).toBeLessThanOrEqual(report.connections.bound)
     expect(report.phases.map(({ name }) => name.split(' ').at(-1))).toEqual([
-      'there',
+      'running',
       ...new Array(5).fill('killed'),
       ...new Array(5).fill('upgraded'),
       'again',

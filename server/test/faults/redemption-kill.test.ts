@@ -7,7 +7,7 @@ import { report } from './report.ts'
 import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
 /** Number of kills on each engine in the short form. */
-const KILLS = 5
+const KILLS = 4
 const REDEMPTIONS_A_ROUND = 12
 const PRICE = 7
 const STOCK = 1_000_000

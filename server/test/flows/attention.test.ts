@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
 import { jeton, newFolder } from '../command-line.ts'
-import { EXHAUSTED, openRecord } from '../delivery-record.ts'
+import { EXHAUSTED, KIND, openRecord } from '../delivery-record.ts'
 import { eachEngine } from '../engines.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { OPERATOR } from '../service.ts'
+import { clientOf, OPERATOR, startService, type TestService } from '../service.ts'
 import { startTimedService, type TimedService } from '../timed-service.ts'
 
 const HOUR_MS = 60 * 60_000
@@ -226,6 +227,72 @@ eachEngine((engine) => {
       await own.advance(63_000)
       await expect.poll(listed).toBeUndefined()
       await own.stop()
+    })
+
+    test('a process that has not confirmed the state of keys for 10 s is listed until it does', async () => {
+      const own = await startTimedService(engine, { env: ENV, worker: false })
+      const listed = async () =>
+        (await own.manage('GET', '/attention')).body.data.filter(
+          ({ kind }: Entry) => kind === 'process.stale_key_state',
+        )
+      await own.advance(2_000)
+      expect(await listed()).toEqual([])
+      const { db } = own.service
+      const setAge = (key_state_age_ms: number) =>
+        db.transaction(async (tx) =>
+          tx
+            .write<{ processes: { key_state_age_ms: number; seen_at: number } }>()
+            .updateTable('processes')
+            .set({ key_state_age_ms, seen_at: await tx.now() })
+            .execute(),
+        )
+      await setAge(11_000)
+      expect(await listed()).toMatchObject([
+        { subject: { type: 'process' }, fix: { command: 'jeton process list' } },
+      ])
+      await setAge(500)
+      expect(await listed()).toEqual([])
+      await own.stop()
+    })
+
+    test('the sample project is reported only on a service that other machines reach', async () => {
+      const settings = { ...(await engine.settings()), ...ENV, JETON_SAMPLE: 'on' }
+      for (const [host, expected] of [
+        ['127.0.0.1', 0],
+        ['0.0.0.0', 1],
+      ] as const) {
+        const env = { ...settings, JETON_HOST: host }
+        const own = await startService(env, {
+          clock: systemClock,
+          worker: false,
+          sample: host === '127.0.0.1',
+        })
+        const { manage } = clientOf(own.url.replace('0.0.0.0', '127.0.0.1'))
+        const found = (await manage('GET', '/attention')).body.data as Entry[]
+        expect(found.filter(({ kind }) => kind === 'sample.in_production')).toHaveLength(expected)
+        await own.stop()
+      }
+    })
+
+    test('a process without the key of stored secrets is reported until it has the key', async () => {
+      const settings = await engine.settings()
+      const [old, current] = [ENV.JETON_ENCRYPTION_KEY, Buffer.alloc(32, 8).toString('base64')]
+      const withKeys = async (keys: string, use: (own: TestService) => Promise<unknown>) => {
+        const env = { ...settings, ...ENV, JETON_ENCRYPTION_KEY: keys }
+        const own = await startService(env, { clock: systemClock, worker: false })
+        await use(own)
+        const { body } = await own.manage('GET', '/attention')
+        await own.stop()
+        return (body.data as Entry[]).filter(({ kind }) => kind === 'encryption_key.missing').length
+      }
+      const addWebhook = async (own: TestService) => {
+        const { id } = await own.project('Keys')
+        const body = { target_url: 'https://hooks.example.com/jeton', events: [KIND] }
+        expect((await own.manage('POST', `/projects/${id}/webhooks`, body)).status).toBe(201)
+      }
+      expect(await withKeys(old, addWebhook)).toBe(0)
+      expect(await withKeys(current, async () => undefined)).toBe(1)
+      expect(await withKeys(`${current},${old}`, async () => undefined)).toBe(0)
     })
   })
 })

@@ -37,7 +37,7 @@ const typed = (...argv: string[]) => jetonProcess(argv, { XDG_CONFIG_HOME: env.X
 test('the command line works after the first start without configuration', async () => {
   const { code, out, err } = await typed('key', 'list')
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(out).toMatch(/^key_\w+\tQuickstart\tactive\tapi\t0\t\n$/)
+  expect(out).toMatch(/^key_\w+\tQuickstart\tactive\tapi\t0\t\t\n$/)
 })
 
 test('the commands that the first start prints work', async () => {

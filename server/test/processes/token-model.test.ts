@@ -115,7 +115,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-const RUNS = 20
+const RUNS = 12
 
 /** A history under way: what is sent, and what the model says to it. */
 class Run {

@@ -66,7 +66,8 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
   const scopeOf = (projectId?: string): Scope => ({ db: deps.db, projectId, now: deps.tokenTime() })
 
   async function projectRules(scope: Scope): Promise<Attention[]> {
-    await deps.writeUsage()
+    // The list matters most when the database accepts no writes.
+    await deps.writeUsage().catch(() => undefined)
     const rules = [destinationRules, tokenRules, keyRules, refusalRules]
     return (await Promise.all(rules.map((rule) => rule(scope)))).flat()
   }

@@ -7,8 +7,7 @@ import type { Attention, Scope, Subject } from './attention.ts'
 const SERVICE: Subject = { type: 'service', id: 'service', name: 'this service', project_id: null }
 
 export async function refusalRules({ db, projectId, now }: Scope): Promise<Attention[]> {
-  const jumps = await listRefusalJumps(db, now)
-  const own = jumps.filter((jump) => projectId === undefined || jump.projectId === projectId)
+  const own = await listRefusalJumps(db, now, projectId)
   return Promise.all(
     own.map(async ({ projectId: id, refused, usual }): Promise<Attention> => {
       const project = id === '' ? undefined : await findProject(db, id)

@@ -20,6 +20,12 @@ export const usage: Migration = {
       .on('usage_series')
       .columns(['project_id', 'metric', 'dimension', 'key', 'bucket'])
       .execute()
+    // For sums over all projects.
+    await db.schema
+      .createIndex('usage_series_by_metric')
+      .on('usage_series')
+      .columns(['metric', 'dimension', 'project_id'])
+      .execute()
     for (const step of ['minutes', 'hours']) {
       const table = db.schema
         .createTable(`usage_${step}`)

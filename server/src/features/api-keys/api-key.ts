@@ -4,7 +4,7 @@ import { parseRange } from '../../platform/addresses.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { sameDigest } from '../../platform/secrets.ts'
 import type { ApiKeyRow } from './api-key.store.ts'
-import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
+import { MAX_RECENT_ADDRESSES, oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
 
 /** Figures of a key that change with every use. */
 export interface KeyActivity {
@@ -32,7 +32,9 @@ export const apiKeyView = (row: ApiKeyRow, { activeTokens, usage, now }: KeyActi
   regenerated_at: isoTimeOrNull(row.regenerated_at),
   last_used_at: isoTimeOrNull(row.last_used_at),
   last_used_from: recentAddressesOf(row)[0]?.address ?? null,
-  recent_addresses: recentAddressesOf(row).map(({ address, at }) => ({ address, last_used_at: isoTime(at) })),
+  recent_addresses: recentAddressesOf(row)
+    .slice(0, MAX_RECENT_ADDRESSES)
+    .map(({ address, at }) => ({ address, last_used_at: isoTime(at) })),
   usage_24h: usage,
   previous_secret: previousSecretView(row, now),
 })

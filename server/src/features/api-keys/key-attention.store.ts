@@ -2,6 +2,9 @@ import type { Reader } from '../../platform/database/index.ts'
 import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
 import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
 
+/** Keys that one rule reads. */
+const MAX_KEYS = 1_000
+
 interface Filter {
   readonly projectId?: string | undefined
   readonly limit: number
@@ -38,15 +41,13 @@ export async function listOldSecretUses(
   reader: Reader,
   { projectId, limit, now }: Filter & { readonly now: number },
 ): Promise<OldSecretUse[]> {
-  const keys = await activeKeys(reader, projectId).where('previous_until', '>', now).limit(limit).execute()
-  return keys.flatMap((key) => {
+  const keys = await activeKeys(reader, projectId).where('previous_until', '>', now).limit(MAX_KEYS).execute()
+  const used = keys.flatMap((key) => {
     const use = oldSecretUse(key)
     return use ? [{ key, ...use }] : []
   })
+  return used.slice(0, limit)
 }
-
-/** Keys that are read to find out where calls come from. */
-const MAX_KEYS = 1_000
 
 /** Addresses from which keys were used since a time. */
 export async function listAddressesSince(reader: Reader, since: number): Promise<string[]> {

@@ -28,8 +28,12 @@ export function withAddresses(
       return { address, at, ...(oldSecretAt > 0 && { oldSecretAt }) }
     })
     .sort((a, b) => b.at - a.at)
-    .slice(0, MAX_RECENT_ADDRESSES)
+    .filter((entry, i, all) => i < MAX_RECENT_ADDRESSES || isLastOldUse(entry, all))
 }
+
+/** The newest use of the previous secret stays, however many other addresses follow it. */
+const isLastOldUse = ({ oldSecretAt = 0 }: RecentAddress, all: readonly RecentAddress[]): boolean =>
+  oldSecretAt > 0 && all.every((other) => (other.oldSecretAt ?? 0) <= oldSecretAt)
 
 /** The newest use of the previous secret since it was replaced. */
 export function oldSecretUse(key: ApiKeyRow): { address: string; at: number } | undefined {

@@ -100,7 +100,8 @@ export function createOperatorGuard(deps: Deps): { guard: Guard<OperatorRule>; f
   async function guard(request: FastifyRequest, rule: OperatorRule): Promise<void> {
     const { operator, session } = await authenticate(request)
     const { id, name, role } = operator
-    if (!isPolling(request)) uses.set(id, deps.clock.now())
+    // Only a console polls. With the header pair every request is a use.
+    if (session === null || !isPolling(request)) uses.set(id, deps.clock.now())
     request.logNote = name
     request.actor = {
       type: 'operator',

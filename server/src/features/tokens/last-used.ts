@@ -25,7 +25,9 @@ export class LastUsedTracker {
   record({ row }: CachedKey, address: string | null, withOldSecret = false): void {
     const use = withOldSecret ? `old secret ${address}` : address
     const recorded = this.#recorded.get(row.id)
-    if (recorded && (recorded.has(use) || recorded.size >= MAX_RECENT_ADDRESSES)) return
+    if (recorded?.has(use)) return
+    // Rare, and an operator must learn of it, so the limit does not apply.
+    if (recorded && recorded.size >= MAX_RECENT_ADDRESSES && !withOldSecret) return
     if (recorded) recorded.add(use)
     else this.#recorded.set(row.id, new Set([use]))
     const { project_id: projectId, id } = row
@@ -40,12 +42,13 @@ export class LastUsedTracker {
     }
     const uses = this.#unwritten.splice(0)
     if (uses.length === 0) return
-    // Uses that cannot be written now are recorded again by the next request.
-    let unwritten = uses.map(({ id }) => id)
     try {
-      unwritten = await db.transaction((tx) => saveKeyUse(tx, uses))
-    } finally {
-      for (const id of unwritten) this.#recorded.delete(id)
+      const locked = new Set(await db.transaction((tx) => saveKeyUse(tx, uses)))
+      this.#unwritten.push(...uses.filter(({ id }) => locked.has(id)))
+    } catch (error) {
+      // Uses that cannot be written now are recorded again by the next request.
+      for (const { id } of uses) this.#recorded.delete(id)
+      throw error
     }
   }
 }

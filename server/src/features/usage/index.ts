@@ -9,6 +9,5 @@ export {
   listRefusalJumps,
 } from './recent-usage.ts'
 export { usageRoutes } from './usage.routes.ts'
-export { deleteUsageOfProject } from './usage.store.ts'
 export { UsageCounter } from './usage-counter.ts'
-export { createUsageWriter, type TokenLevel } from './write-usage.ts'
+export { createUsageWriter, removeUsageOfProject, type TokenLevel } from './write-usage.ts'

@@ -1,6 +1,13 @@
 import { Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { pointsOf, sumsByTime, totalsOf, type UsagePoint, type UsageRange } from './usage.store.ts'
+import {
+  largestKeys,
+  pointsOf,
+  sumsByTime,
+  totalsOf,
+  type UsagePoint,
+  type UsageRange,
+} from './usage.store.ts'
 import {
   DAY_MS,
   HOUR_MS,
@@ -78,9 +85,15 @@ export async function queryUsage(
   }
   const times = Array.from({ length: Math.ceil((query.to - from) / ms) }, (_, i) => from + i * ms)
   const grid = { from, ms, times }
-  if (query.metric === 'delivery_latency') return latencySeries(await pointsOf(db, range), grid)
-  if (query.metric === 'active_tokens') return levelSeries(await pointsOf(db, range), grid)
+  if (query.metric === 'delivery_latency') return latencySeries(await largestPoints(db, range), grid)
+  if (query.metric === 'active_tokens') return levelSeries(await largestPoints(db, range), grid)
   return query.by === 'none' ? countSeries(await sumsByTime(db, range), grid) : splitSeries(db, range, grid)
+}
+
+/** Points of the largest series. Levels and percentiles cannot be added up, so the others are left out. */
+async function largestPoints(db: Database, range: UsageRange): Promise<UsagePoint[]> {
+  const keys = await largestKeys(db, range, MAX_SERIES)
+  return keys.length === 0 ? [] : pointsOf(db, { ...range, keys })
 }
 
 interface Grid {

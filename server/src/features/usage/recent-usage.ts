@@ -88,7 +88,13 @@ export async function keyUse(reader: Reader, range: Range): Promise<Map<string, 
 
 /** Allowed calls of all projects. */
 export async function countCalls(reader: Reader, from: number, to: number): Promise<number> {
-  const sums = await sumsByProject(reader, { metric: 'calls', table: 'usage_minutes', from, to })
+  const sums = await sumsByProject(reader, {
+    projectId: undefined,
+    metric: 'calls',
+    table: 'usage_minutes',
+    from,
+    to,
+  })
   return sums.reduce((sum, { count }) => sum + count, 0)
 }
 
@@ -105,10 +111,15 @@ export interface RefusalJump {
 }
 
 /** Projects with many more refusals in the last ten minutes than usual. */
-export async function listRefusalJumps(reader: Reader, now: number): Promise<RefusalJump[]> {
+export async function listRefusalJumps(
+  reader: Reader,
+  now: number,
+  projectId?: string,
+): Promise<RefusalJump[]> {
   const metric = 'refusals' as const
   const from = now - JUMP_MS
   const recent = await sumsByProject(reader, {
+    projectId,
     metric,
     table: 'usage_minutes',
     from: from - (from % MINUTE_MS),
@@ -116,7 +127,7 @@ export async function listRefusalJumps(reader: Reader, now: number): Promise<Ref
   })
   const suspects = recent.filter(({ count }) => count >= MIN_JUMP)
   if (suspects.length === 0) return []
-  const day = await sumsByProject(reader, { metric, ...wholeHours(now - DAY_MS, now) })
+  const day = await sumsByProject(reader, { projectId, metric, ...wholeHours(now - DAY_MS, now) })
   const daily = new Map(day.map(({ project_id, count }) => [project_id, count]))
   return suspects
     .map(({ project_id, count }) => ({

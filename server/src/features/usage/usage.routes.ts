@@ -92,7 +92,7 @@ export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
     const to = query.to === undefined ? now : timeOf(query.to, 'to')
     const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, 'from')
     const step = query.step ?? defaultStep(from, to, now)
-    await writeUsage()
+    await writeUsage().catch(() => undefined)
     const found = await queryUsage(db, { projectId, metric, by, step, from, to })
     return {
       object: 'usage' as const,

@@ -166,12 +166,19 @@ export const pointsOf = (reader: Reader, range: UsageRange): Promise<UsagePoint[
 /** Sums of each project, for a metric that is not split. */
 export const sumsByProject = (
   reader: Reader,
-  { metric, table, from, to }: Pick<UsageRange, 'table' | 'from' | 'to'> & { metric: UsageMetric },
+  {
+    projectId,
+    metric,
+    table,
+    from,
+    to,
+  }: Omit<UsageRange, 'metrics' | 'dimension' | 'keys'> & { metric: UsageMetric },
 ): Promise<{ project_id: string; count: number }[]> =>
   reader
     .read<UsageTables>()
     .selectFrom('usage_series')
     .innerJoin(`${table} as points`, 'points.series_id', 'usage_series.id')
+    .$if(projectId !== undefined, (all) => all.where('usage_series.project_id', '=', projectId!))
     .where('usage_series.metric', '=', metric)
     .where('usage_series.dimension', '=', 'none')
     .where('points.at', '>=', from)
@@ -191,6 +198,17 @@ export const sumsByTime = async (reader: Reader, range: UsageRange): Promise<Usa
     .execute()
   return rows.map((row) => ({ ...row, key: '', bucket: 0 }))
 }
+
+/** The keys with the highest counts or levels, at most `limit`. */
+export const largestKeys = async (reader: Reader, range: UsageRange, limit: number): Promise<string[]> =>
+  (
+    await pointsIn(reader, range)
+      .select((eb) => ['usage_series.key', eb.fn.max('points.count').as('highest')])
+      .groupBy('usage_series.key')
+      .orderBy('highest', 'desc')
+      .limit(limit)
+      .execute()
+  ).map(({ key }) => key)
 
 /** True for one process per minute: the one that samples levels. */
 export async function claimSample(tx: Transaction, at: number): Promise<boolean> {
@@ -253,10 +271,24 @@ export async function deleteOldPoints(
     .execute()
 }
 
-export async function deleteUsageOfProject(tx: Transaction, projectId: string): Promise<void> {
+export const listSeriesOfProject = async (
+  reader: Reader,
+  projectId: string,
+  limit: number,
+): Promise<number[]> =>
+  (
+    await reader
+      .read<UsageTables>()
+      .selectFrom('usage_series')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .limit(limit)
+      .execute()
+  ).map(({ id }) => id)
+
+export async function deleteSeries(tx: Transaction, ids: readonly number[]): Promise<void> {
   const db = tx.write<UsageTables>()
-  const own = db.selectFrom('usage_series').select('id').where('project_id', '=', projectId)
-  await db.deleteFrom('usage_minutes').where('series_id', 'in', own).execute()
-  await db.deleteFrom('usage_hours').where('series_id', 'in', own).execute()
-  await db.deleteFrom('usage_series').where('project_id', '=', projectId).execute()
+  await db.deleteFrom('usage_minutes').where('series_id', 'in', ids).execute()
+  await db.deleteFrom('usage_hours').where('series_id', 'in', ids).execute()
+  await db.deleteFrom('usage_series').where('id', 'in', ids).execute()
 }

@@ -1,6 +1,14 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { addPoints, claimSample, deleteOldPoints, listSeriesIds, raiseLevels } from './usage.store.ts'
+import {
+  addPoints,
+  claimSample,
+  deleteOldPoints,
+  deleteSeries,
+  listSeriesIds,
+  listSeriesOfProject,
+  raiseLevels,
+} from './usage.store.ts'
 import { KEEP_HOURS_MS, KEEP_MINUTES_MS, MINUTE_MS, type Series } from './usage.ts'
 import type { Point, UsageCounter } from './usage-counter.ts'
 
@@ -10,6 +18,8 @@ const POINTS_PER_TRANSACTION = 400
 const MAX_UNWRITTEN = 200_000
 const REMOVE_EVERY_MS = 60 * MINUTE_MS
 const SERIES_PER_REMOVAL = 200
+/** Of a deleted project: a series has up to 5,000 points. */
+const SERIES_PER_DELETION = 5
 
 /** Active tokens of one key at this moment. */
 export interface TokenLevel {
@@ -75,6 +85,15 @@ export function createUsageWriter({ db, clock, counter, activeTokens }: Deps) {
       await sampleLevels()
       await removeOld()
     },
+  }
+}
+
+/** Deletes the usage of a project in small transactions. */
+export async function removeUsageOfProject(db: Database, projectId: string): Promise<void> {
+  for (;;) {
+    const ids = await listSeriesOfProject(db, projectId, SERIES_PER_DELETION)
+    if (ids.length === 0) return
+    await db.transaction((tx) => deleteSeries(tx, ids))
   }
 }
 
