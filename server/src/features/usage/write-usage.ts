@@ -18,7 +18,7 @@ const POINTS_PER_TRANSACTION = 400
 const MAX_UNWRITTEN = 200_000
 const REMOVE_EVERY_MS = 60 * MINUTE_MS
 const SERIES_PER_REMOVAL = 200
-/** Of a deleted project: a series has up to 5,000 points. */
+/** Series of a deleted project per transaction: one has up to 5,000 points. */
 const SERIES_PER_DELETION = 5
 
 /** Active tokens of one key at this moment. */
