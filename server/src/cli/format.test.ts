@@ -58,8 +58,8 @@ test('columns are aligned, also with other alphabets', () => {
 })
 
 test('every noun of the command line has the right plural', () => {
-  const nouns = [...readCatalogue().nouns, 'customer', 'campaign', 'member', 'reward']
-  expect(nouns.map(plural).sort()).toEqual([
+  const nouns = new Set([...readCatalogue().nouns, 'customer', 'campaign', 'member', 'reward'])
+  expect([...nouns].map(plural).sort()).toEqual([
     'audit entries',
     'campaigns',
     'customers',
@@ -69,10 +69,14 @@ test('every noun of the command line has the right plural', () => {
     'keys',
     'members',
     'operators',
+    'problems',
+    'processes',
     'projects',
+    'queues',
     'refusals',
     'rewards',
     'sessions',
+    'stores',
     'tokens',
     'usage',
     'webhooks',

@@ -86,7 +86,12 @@ export function wrapped(text: string, width: number): string[] {
 export const shellWord = (text: string): string =>
   /^[\w.@:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const IRREGULAR: Readonly<Record<string, string>> = { audit: 'audit entries', usage: 'usage' }
+const IRREGULAR: Readonly<Record<string, string>> = {
+  attention: 'problems',
+  audit: 'audit entries',
+  process: 'processes',
+  usage: 'usage',
+}
 
 /** `deliveries` for `delivery`. */
 export const plural = (noun: string): string =>

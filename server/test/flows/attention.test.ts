@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SAMPLE_PROJECT } from '../../src/app/first-start.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { jeton, newFolder } from '../command-line.ts'
 import { EXHAUSTED, KIND, openRecord } from '../delivery-record.ts'
@@ -256,18 +257,15 @@ eachEngine((engine) => {
     })
 
     test('the sample project is reported only on a service that other machines reach', async () => {
-      const settings = { ...(await engine.settings()), ...ENV, JETON_SAMPLE: 'on' }
+      const settings = { ...(await engine.settings()), ...ENV }
       for (const [host, expected] of [
         ['127.0.0.1', 0],
         ['0.0.0.0', 1],
       ] as const) {
         const env = { ...settings, JETON_HOST: host }
-        const own = await startService(env, {
-          clock: systemClock,
-          worker: false,
-          sample: host === '127.0.0.1',
-        })
-        const { manage } = clientOf(own.url.replace('0.0.0.0', '127.0.0.1'))
+        const own = await startService(env, { clock: systemClock, worker: false })
+        const { manage, project } = clientOf(own.url.replace('0.0.0.0', '127.0.0.1'))
+        if (expected === 0) await project(SAMPLE_PROJECT)
         const found = (await manage('GET', '/attention')).body.data as Entry[]
         expect(found.filter(({ kind }) => kind === 'sample.in_production')).toHaveLength(expected)
         await own.stop()

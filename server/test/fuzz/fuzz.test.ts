@@ -126,9 +126,9 @@ async function residentBytes(url: string): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-/** Every row of the project, without refusals and without columns that background jobs change. */
+/** Every row of the project, without refusals, usage and columns that background jobs change. */
 async function rowsAbout(db: Database, projectId: string): Promise<string[]> {
-  const { refusals: _, ...tables } = await everythingIn(db)
+  const { refusals: _, usage_series: __, ...tables } = await everythingIn(db)
   return Object.values(tables)
     .flat()
     .filter((row) => row.includes(projectId))

@@ -43,7 +43,8 @@ eachEngine((engine) => {
     await reading.transaction((tx) => projectWithKey(tx, 'Club'))
     const found = await reading.snapshot(async (reader) => {
       await keyStates(reader)
-      await migrate(migrating, { migrations: MIGRATIONS, program: '99.0.0' })
+      // Only this migration: later ones change tables that the snapshot has read, and wait for its end.
+      await migrate(migrating, { migrations: MIGRATIONS.slice(0, BEFORE.length + 1), program: '99.0.0' })
       return projectNames(reader)
     })
     expect(found).toEqual(['Club'])

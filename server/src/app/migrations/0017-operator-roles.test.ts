@@ -27,7 +27,7 @@ async function operatorsIn(db: Database): Promise<unknown[]> {
 
 eachEngine((engine) => {
   test('a backup of a version without roles and sessions is restored, and its operators are admins', async () => {
-    const store = await engine.freshStore()
+    const store = await engine.emptyStore()
     const db = await store.open()
     const folder = mkdtempSync(join(tmpdir(), 'jeton-roles-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -36,13 +36,13 @@ eachEngine((engine) => {
     await insert(db, 'op_before')
     await db.close()
     await backUp(await store.open(), { file, now: 1 })
-    const target = await (await engine.freshStore()).open({ pool: 1 })
+    const target = await (await engine.emptyStore()).open({ pool: 1 })
     await restore(target, { file, replace: false })
     expect(await operatorsIn(target)).toEqual([{ id: 'op_before', role: 'admin', projects: null }])
   })
 
   test('operators that exist become admins of all projects, and a row without a role is no admin', async () => {
-    const db = await (await engine.freshStore()).open()
+    const db = await (await engine.emptyStore()).open()
     await migrate(db, { migrations: BEFORE, program: '99.0.0' })
     await insert(db, 'op_before')
     await migrate(db, { migrations: MIGRATIONS, program: '99.0.0' })

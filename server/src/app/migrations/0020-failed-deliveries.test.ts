@@ -30,7 +30,7 @@ const insertAttempt = (tx: Transaction, row: { delivery_id: string; number: numb
 
 eachEngine((engine) => {
   test('deliveries that failed before the upgrade are found by the error of their last attempt', async () => {
-    const db = await (await engine.freshStore()).open()
+    const db = await (await engine.emptyStore()).open()
     await migrate(db, { migrations: BEFORE, program: '99.0.0' })
     await db.transaction(async (tx) => {
       await insertDelivery(tx, { id: 'failing', status: 'pending', attempts_made: 2 })

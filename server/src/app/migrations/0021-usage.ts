@@ -5,13 +5,14 @@ import type { Migration } from '../../platform/database/index.ts'
 export const usage: Migration = {
   name: '0021-usage',
   async up(db, types) {
+    const text = types.bytes === 'blob' ? 'text' : sql`text collate "C"`
     await db.schema
       .createTable('usage_series')
       .addColumn('id', 'bigint', (c) => c.primaryKey().notNull())
-      .addColumn('project_id', 'text', (c) => c.notNull())
-      .addColumn('metric', 'text', (c) => c.notNull())
-      .addColumn('dimension', 'text', (c) => c.notNull())
-      .addColumn('key', 'text', (c) => c.notNull())
+      .addColumn('project_id', text, (c) => c.notNull())
+      .addColumn('metric', text, (c) => c.notNull())
+      .addColumn('dimension', text, (c) => c.notNull())
+      .addColumn('key', text, (c) => c.notNull())
       .addColumn('bucket', 'bigint', (c) => c.notNull())
       .execute()
     await db.schema

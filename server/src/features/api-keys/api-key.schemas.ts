@@ -82,20 +82,21 @@ export const settable = {
     Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: SCOPE_VALUES }), {
       minItems: 1,
       maxItems: SCOPE_VALUES.length,
-      description: 'Scope values that the key may ask for. Default: `api`.',
+      description: 'Scopes that the key can request. Default: `api`.',
     }),
   ),
   ip_whitelist: Type.Optional(
     Type.Array(Type.String({ pattern: RANGE_PATTERN, 'x-says': RANGE_RULE }), {
       maxItems: 200,
-      description: 'Addresses and CIDR ranges; empty allows all.',
+      description: 'Allowed addresses and CIDR ranges. An empty list allows all.',
     }),
   ),
   token_limit: Type.Optional(
     nullable<number>('integer', {
       minimum: 1,
       maximum: 1000,
-      description: 'A limit of its own, so that it cannot starve its project; null for none.',
+      description:
+        'Maximum number of active tokens of this key, so that it cannot use up the limit of its project. Null means no limit.',
     }),
   ),
 }

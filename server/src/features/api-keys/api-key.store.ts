@@ -100,8 +100,14 @@ export async function countApiKeys(reader: Reader): Promise<number> {
   return total
 }
 
+/** Leaves `recent_addresses` to its default: a new key has none. */
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {
-  await tx.write<ApiKeyTables>().insertInto('api_keys').values(row).execute()
+  const { recent_addresses, ...columns } = row
+  await tx
+    .write<ApiKeyTables>()
+    .insertInto('api_keys')
+    .values(columns as ApiKeyRow)
+    .execute()
   await tx.notify(KEYS_CHANGED)
 }
 

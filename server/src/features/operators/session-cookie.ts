@@ -44,10 +44,7 @@ export function createSessionCookies(trustedProxies: readonly string[]): Session
 
   function of(request: BrowserRequest): Cookie | undefined {
     if (isHttps(request)) return { name: '__Host-jeton_session', isSecure: true }
-    const { host = '', origin } = request.headers
-    // A proxy that rewrites the host is not loopback: the page of the browser has another origin.
-    if (origin !== undefined && origin !== `http://${host}`) return undefined
-    const loopback = LOOPBACK.exec(host)
+    const loopback = LOOPBACK.exec(request.headers.host ?? '')
     return loopback ? { name: `jeton_session_${loopback[1] ?? 80}`, isSecure: false } : undefined
   }
 
