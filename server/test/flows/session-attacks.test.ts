@@ -142,6 +142,16 @@ eachEngine((engine) => {
       expect(keyOf(await signIn(service.url, admin, { 'sec-fetch-site': 'same-origin' }))).toEqual(FORBIDDEN)
     })
 
+    test('is refused behind a proxy that rewrites the host, where the cookie would lack Secure', async () => {
+      const own = service.url
+      for (const origin of ['https://jeton.example', own.replace('http:', 'https:'), 'null']) {
+        const answer = await signIn(own, admin, { ...CONSOLE, origin })
+        expect(keyOf(answer), origin).toEqual(FORBIDDEN)
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
+      expect((await signIn(own, admin, { ...CONSOLE, origin: own })).status).toBe(201)
+    })
+
     test('is refused before the body is read, and over plain http at another host', async () => {
       const ask = (headers: Record<string, string>, body: string) =>
         rawRequest(service.url, { path: '/management/v1/sessions', headers: Object.entries(headers), body })

@@ -82,7 +82,10 @@ export function sessionRoutes(app: App, deps: Deps): void {
   const tags = ['sessions']
   const requireCookie = (request: FastifyRequest) => {
     const cookie = cookies.of(request)
-    if (!cookie) throw signInElsewhere()
+    const { host, origin } = request.headers
+    // With another origin than the host, a proxy has rewritten the host: the browser is not on loopback.
+    const isRewritten = origin !== undefined && origin !== `http://${host}`
+    if (!cookie || (!cookie.isSecure && isRewritten)) throw signInElsewhere()
     return cookie
   }
 

@@ -23,7 +23,7 @@ import {
 export type UsageStep = 'minute' | 'hour' | 'day'
 const STEP_MS: Readonly<Record<UsageStep, number>> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-/** Series of their own; the rest is added up in one series whose key is `other`. */
+/** Series of a split. Of counts, the rest is added up in one more series, whose key is `other`. */
 const MAX_SERIES = 20
 /** 90 days by the hour. */
 const MAX_STEPS = 3_000

@@ -46,7 +46,7 @@ const Usage = Type.Object({
   metric: Type.String({ description: 'Metric of the points.' }),
   by: Type.String({ description: 'How the counts are split.' }),
   step: Type.String({ description: 'Length of a step.' }),
-  from: Type.String({ description: 'Start of the first step.' }),
+  from: Type.String({ description: 'Start of the range; the first step may begin before it.' }),
   to: Type.String({ description: 'End of the range.' }),
   series: Type.Array(
     Type.Object({
