@@ -104,8 +104,9 @@ function settingOf(report: Report): string {
     `Measured on ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}, load from wrk on the same machine.`,
     `A small durable write took ${fsyncMs.toFixed(2)} ms. Every figure is the median of ${rounds} slices of ${seconds} s.`,
     `Within a comparison, the slices of the bare route differ by up to ${percent(bareSpreadOf(report))}.`,
+    'A ratio compares neighbouring slices, with its range in brackets: it is more reliable than a rate.',
     `The run took ${Math.round(durationSeconds / 60)} minutes.`,
-    ...(reason === undefined ? [] : [`**Do not rely on these figures:** ${reason}.`]),
+    ...(reason === undefined ? [] : [`**Use with care:** ${reason}.`]),
   ].join('\n')
 }
 
