@@ -1,6 +1,6 @@
 /**
- * A worker that does nothing but obey: how the supervisor is tested with real processes, without a service in each.
- * What it is told to do and what it has to say goes over the same channel as the primary's own messages.
+ * An HTTP process without a service, for tests of the supervisor with real processes. Its orders and reports use the same
+ * channel as the messages of the supervisor.
  */
 import { systemClock } from '../src/platform/clock.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
@@ -17,8 +17,8 @@ const say = (message: Said) => process.send!(message)
 
 const link = connectToSupervisor(systemClock)!
 const metrics = createMetrics()
-const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
-metrics.gauge('held', 'What is held.', () => 1)
+const counter = metrics.counter('done_total', 'Work done.')({ kind: 'a' })
+metrics.gauge('held', 'Work held.', () => 1)
 link.reportMetrics(metrics.families)
 link.notifications.onReceived((topic) => say({ said: 'heard', topic }))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Running } from './binary.ts'
 
-/** The processes that a service has started, as Linux tells. */
+/** The child processes of a service, as Linux reports them. */
 export const workersOf = ({ child }: Running): number[] =>
   readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(/\s+/).map(Number)
 

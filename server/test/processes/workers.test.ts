@@ -236,7 +236,7 @@ eachEngine((engine) => {
     const workers = workersOf(running)
     closeAll(connections)
     const open = await Promise.all(Array.from({ length: 8 }, () => halfRequest(running.url)))
-    // Whoever answers a later connection at each worker has taken the earlier ones in.
+    // A process that responds on a later connection has accepted the earlier ones.
     closeAll(await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 }))
     running.child.kill('SIGTERM')
     await expect.poll(() => refuses(running.url)).toBe(true)
@@ -290,7 +290,7 @@ test('HTTP processes on SQLite notify each other of a change without delay', asy
   expect((await b.introspect(asker, token)).body.active).toBe(true)
   await a.manage('POST', `${key.path}/block`)
   await expect.poll(async () => (await b.introspect(asker, token)).body).toEqual({ active: false })
-  // Without the primary nobody knows the whole, and a part would pass for it.
+  // Without the supervisor no process knows the total, and a part must not be shown as the total.
   expect((await send(`${b.url}/metrics`)).status).toBe(503)
   await Promise.all([a.stop(), b.stop()])
   remove()
