@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Running } from './binary.ts'
 
 /** The child processes of a service, as Linux reports them. */
-export const workersOf = ({ child }: Running): number[] =>
+export const childrenOf = ({ child }: Running): number[] =>
   readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(/\s+/).map(Number)
 
 export function isAlive(pid: number): boolean {
