@@ -36,7 +36,7 @@ export interface Row {
   readonly subject: string
   readonly own?: Slice
   readonly baseline?: Slice
-  /** Of the baseline just before and just after each slice. */
+  /** Ratio to the baseline just before and just after each slice. */
   readonly ratio?: Spread
   /** Difference of the fastest and the slowest slice of the bare route, as a part of the median. */
   readonly bareSpread?: number

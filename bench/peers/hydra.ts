@@ -3,7 +3,7 @@ import { freePort } from '../../server/test/free-port.ts'
 import { Program } from '../program.ts'
 import { basicOf, type Client, ISSUE_BODY, SCOPE, type Start, type Subject } from '../subject.ts'
 
-const CLIENTS_AT_ONCE = 8
+const CLIENTS_PER_BATCH = 8
 
 /** Starts Ory Hydra on the store, with ten connections on PostgreSQL as for the others, and creates the clients. */
 export async function startHydra(binary: string, { store, clients, settings }: Start): Promise<Subject> {
@@ -60,5 +60,5 @@ async function createClients(adminUrl: string, clients: readonly Client[]): Prom
       if (!response.ok) throw new Error(`hydra refused a client: ${await response.text()}`)
     }
   }
-  await Promise.all(Array.from({ length: CLIENTS_AT_ONCE }, createNext))
+  await Promise.all(Array.from({ length: CLIENTS_PER_BATCH }, createNext))
 }

@@ -6,6 +6,7 @@ import { documentSettings } from '../src/platform/config/index.ts'
 import { describeApi } from './describe-api.ts'
 import { documentCommands } from './document-commands.ts'
 import { documentErrors } from './document-errors.ts'
+import { documentMetrics } from './document-metrics.ts'
 import { documentScopes } from './document-scopes.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -14,6 +15,9 @@ const generated: Record<string, string> = {
   'docs/reference/settings.md': documentSettings(),
   'docs/reference/errors.md': documentErrors(),
   'docs/reference/scopes.md': documentScopes(),
+  'docs/reference/metrics.md': documentMetrics(
+    readFileSync(new URL('deploy/prometheus-alerts.yaml', root), 'utf8'),
+  ),
   'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'server/openapi.json': `${JSON.stringify(api, null, 1)}\n`,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Live } from '../src/cli/io.ts'
 import { run } from '../src/cli/run.ts'
 
-/** What a command left behind. */
+/** The exit code and the output of a command. */
 export interface Ran {
   readonly code: number
   readonly out: string
@@ -19,7 +19,7 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string>>
   /** Whether a person reads the output. */
   readonly isTTY?: boolean
-  /** What a person answers, in turn; without any, nobody is there to be asked. */
+  /** Answers to prompts, in order. Without any, the command has no terminal to ask on. */
   readonly answers?: readonly string[]
   /** Standard input. */
   readonly input?: string
@@ -30,16 +30,16 @@ export interface Surroundings {
 export const jeton = (argv: readonly string[], surroundings: Surroundings): Promise<Ran> =>
   startJeton(argv, surroundings).ended
 
-/** A command that goes on until it is stopped. */
+/** A command that runs until it is stopped. */
 export interface RunningCommand {
   readonly ended: Promise<Ran>
-  /** What it has printed on standard output and standard error so far. */
+  /** Standard output and standard error so far. */
   said(): string
-  /** Resolves once that matches; rejects with all of it if the command ends before. */
+  /** Resolves once the output matches. Rejects with the whole output if the command ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** Whether it reads single keys of the terminal. */
   readsKeys(): boolean
-  /** Presses a key, where it runs in a terminal. */
+  /** Presses a key, if the command runs in a terminal. */
   press(key: string): void
   /** As Ctrl-C does. */
   stop(): Promise<Ran>
@@ -63,7 +63,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
   let hear: ((key: string) => void) | undefined
   const live: Live = {
     stopped: stop.signal,
-    // What would be a second is soon over; nothing is measured by it.
+    // Shorter than in a terminal. No test measures it.
     wait: (ms) => wait(Math.min(ms, 10), undefined, { signal: stop.signal }).catch(() => undefined),
     onKey: isTTY
       ? (listener) => {
@@ -112,7 +112,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
 
 const BINARY = fileURLToPath(new URL('../bin/jeton.js', import.meta.url))
 
-/** The binary in a process of its own, with no setting but those given. */
+/** Runs the binary in its own process, with only the given settings. */
 export function spawnJeton(argv: readonly string[], env: Readonly<Record<string, string>>) {
   const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JETON_')))
   return spawn(process.execPath, [BINARY, ...argv], {

@@ -81,7 +81,7 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
     return rows
   }
 
-  /** What one attempt at each of them leaves behind. */
+  /** Inserts the record of one attempt for each delivery. */
   async function attempts(of: readonly DeliveryRow[], fields: Partial<AttemptRow> = {}): Promise<void> {
     const rows = of.map(({ id }) => ({
       project_id: projectId,

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 test('no package that users install runs a script, has a licence that does not fit, or is not used', () => {
   const { shipped, faults } = auditDependencies(ROOT)
   expect(faults).toEqual([])
-  // Else it has looked at nothing.
+  // Otherwise it has checked nothing.
   expect(shipped.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['fastify', 'kysely', 'pg', 'commander']),
   )

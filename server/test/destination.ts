@@ -6,9 +6,9 @@ import { randomBytes } from '../src/platform/secrets.ts'
 
 interface Wanted {
   readonly targetUrl: string
-  /** Of a distribution. */
+  /** Headers of a distribution. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Until when the secret before the present one signs as well. */
+  /** End of the time in which the previous secret signs as well. */
   readonly previousUntil?: number
 }
 
@@ -18,7 +18,7 @@ interface MadeDestination {
   readonly previousSecret: string
 }
 
-/** A destination as it lies in the store, for tests that need no store. */
+/** A destination as the store returns it, for tests without a store. */
 export function makeDestination(
   vault: Vault,
   { targetUrl, headers = {}, previousUntil }: Wanted,

@@ -13,7 +13,7 @@ export interface Explained {
   readonly database: DatabaseSync
   readonly reader: Reader & { readonly engine: 'sqlite' }
   readonly tx: Transaction
-  /** Every step into a table that the work takes, each once. What a subquery counted is no table. */
+  /** Every table access of the work, each once. The result of a subquery is not a table. */
   planOf(work: () => Promise<unknown>): Promise<string[]>
 }
 

@@ -2,9 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that the system hands out by itself (Linux from 32768, others from 49152): what listens on a port of its
- * choice, or connects from one, in this test or in another that runs beside it, never takes one that was found here, not
- * even while whoever it is for is away.
+ * Below the ephemeral ports of the system (Linux from 32768, others from 49152). No other listener or connection of a
+ * test is given such a port, not even while its owner restarts.
  */
 const [LOWEST, HIGHEST] = [15_000, 32_000]
 

@@ -30,7 +30,7 @@ export function blocksOf({ path, text }: Document): Block[] {
   })
 }
 
-/** Files that the reader is told to save: a block of another language after `<!-- file: name -->`. */
+/** Files that the page tells the reader to save: a block of another language after `<!-- file: name -->`. */
 export const filesOf = ({ text }: Document): Record<string, string> =>
   Object.fromEntries(
     [...text.matchAll(/^<!-- file: (\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)].map(([, name, content]) => [

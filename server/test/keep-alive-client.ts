@@ -15,7 +15,7 @@ interface ClientRequest {
   readonly body?: string
 }
 
-/** Sends every request on one connection, so that the same worker answers all of them. */
+/** Sends every request on one connection, so that the same process answers all of them. */
 export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #url: string
@@ -42,8 +42,8 @@ export class KeepAliveClient {
     })
   }
 
-  /** Process id of the worker at the other end. */
-  async worker(): Promise<number> {
+  /** Process id of the process at the other end. */
+  async processId(): Promise<number> {
     await this.request({ path: '/health/live' })
     return socketOwner(Number(new URL(this.#url).port), this.#socket!.localPort!)
   }
@@ -53,21 +53,22 @@ export class KeepAliveClient {
   }
 }
 
-/** Opens connections until every worker has at least `each` of them. Returns them by process id. */
-export async function connectToEveryWorker(
+/** Opens connections until every process has at least `each` of them. Returns them by process id. */
+export async function connectToEveryProcess(
   url: string,
-  { workers, each }: { workers: number; each: number },
+  { processes, each }: { processes: number; each: number },
 ): Promise<Map<number, KeepAliveClient[]>> {
   const clients = new Map<number, KeepAliveClient[]>()
-  const isEnough = () => clients.size === workers && [...clients.values()].every((own) => own.length >= each)
+  const isEnough = () =>
+    clients.size === processes && [...clients.values()].every((own) => own.length >= each)
   for (let opened = 0; opened < 500 && !isEnough(); opened++) {
     const client = new KeepAliveClient(url)
-    const worker = await client.worker()
-    clients.set(worker, [...(clients.get(worker) ?? []), client])
+    const pid = await client.processId()
+    clients.set(pid, [...(clients.get(pid) ?? []), client])
   }
   if (!isEnough())
     throw new Error(
-      `Not every worker gets connections: ${[...clients].map(([pid, own]) => [pid, own.length])}`,
+      `Not every process gets connections: ${[...clients].map(([pid, own]) => [pid, own.length])}`,
     )
   return clients
 }

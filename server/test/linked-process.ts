@@ -1,10 +1,10 @@
 /**
- * A worker that does nothing but obey: how the supervisor is tested with real processes, without a service in each.
- * What it is told to do and what it has to say goes over the same channel as the primary's own messages.
+ * An HTTP process without a service, for tests of the supervisor with real processes. Its orders and reports use the same
+ * channel as the messages of the supervisor.
  */
 import { systemClock } from '../src/platform/clock.ts'
+import { connectToSupervisor } from '../src/platform/http-processes/index.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
-import { connectToSupervisor } from '../src/platform/workers/index.ts'
 
 export type Order =
   | { order: 'wake'; topic: string }
@@ -16,9 +16,12 @@ export type Said = { said: 'heard'; topic: string } | { said: 'total'; text: str
 const say = (message: Said) => process.send!(message)
 
 const link = connectToSupervisor(systemClock)!
-const metrics = createMetrics()
-const counter = metrics.counter('done_total', 'What was done.')({ kind: 'a' })
-metrics.gauge('held', 'What is held.', () => 1)
+const metrics = createMetrics({
+  done_total: { type: 'counter', help: 'Work done.' },
+  held: { type: 'gauge', help: 'Work held.' },
+})
+const counter = metrics.counter('done_total')({ kind: 'a' })
+metrics.read('held', () => 1)
 link.reportMetrics(metrics.families)
 link.notifications.onReceived((topic) => say({ said: 'heard', topic }))
 

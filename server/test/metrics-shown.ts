@@ -7,7 +7,7 @@ import { ok, openShop } from './loyalty.ts'
 import { send, startService } from './service.ts'
 
 export interface MetricsShown {
-  /** Each with its type. */
+  /** Types by name. */
   readonly types: ReadonlyMap<string, string>
   /** Of every line, by its name: `…_bucket`, `…_count` and `…_sum` for themselves. */
   readonly labels: ReadonlyMap<string, readonly string[]>
@@ -22,7 +22,7 @@ export function parseMetrics(text: string): MetricsShown {
   return { types: new Map(types), labels: new Map(labels) }
 }
 
-/** What a service shows that has issued, refused, been asked, and failed to deliver. */
+/** Metrics of a service that has issued, refused and introspected tokens, and failed to deliver. */
 export async function readMetrics(): Promise<MetricsShown> {
   const folder = newFolder('metrics')
   const env = { JETON_DATA_DIR: folder, JETON_WEBHOOK_ALLOW: '127.0.0.0/8' }
@@ -31,7 +31,7 @@ export async function readMetrics(): Promise<MetricsShown> {
   await service.issue(shop.pair, 'nonsense')
   const { body } = await service.issue(shop.pair, 'vouchers')
   await service.introspect(shop.pair, body.access_token)
-  // Nobody listens there.
+  // No server listens on this port.
   await service.manage('POST', `/projects/${shop.projectId}/webhooks`, {
     target_url: `http://127.0.0.1:${await freePort()}/hook`,
     events: ['customer.reward_redemptions.completed'],

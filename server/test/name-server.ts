@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 
-/** What is known of names; a name that is not listed does not exist, and one without an answer is never answered. */
+/** Records by name. A name that is not listed does not exist. A silent name gets no response. */
 export type Names = Readonly<Record<string, { a?: string; aaaa?: string } | 'silent'>>
 
 const A = 1

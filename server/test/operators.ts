@@ -38,7 +38,7 @@ export async function newOperator(
 export const withoutRequest = ({ text, body }: Answer, ...ids: string[]): string =>
   [body.request_id, ...ids].reduce((rest, id) => rest.replaceAll(id, '…'), text)
 
-/** What a page of the console sends, and what its browser adds. */
+/** Headers of a page of the console, including those that its browser adds. */
 export const CONSOLE = { 'x-jeton-console': '1', 'sec-fetch-site': 'same-origin' }
 
 /** `POST /sessions` as the console sends it. */

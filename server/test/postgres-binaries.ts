@@ -28,7 +28,7 @@ function symlinksOf(folder: string): Symlink[] {
   return listed.map(({ source, target }) => ({ source: within(source), target: within(target) }))
 }
 
-/** Whether a user who owns nothing can walk down to `path`. */
+/** Whether a user without rights can reach `path`. */
 export function openToEveryone(path: string): boolean {
   const up = dirname(path)
   return (statSync(path).mode & 0o001) !== 0 && (up === path || openToEveryone(up))
@@ -46,7 +46,7 @@ function copied(packed: string, folder: string): string {
 
 /**
  * The folder of the programs: where npm put them if they can run from there, else a complete copy at `spare`. As root
- * PostgreSQL runs as another user, who may not be able to walk down to the checkout.
+ * PostgreSQL runs as another user, who may not be able to read the checkout.
  */
 export function postgresBinaries(spare: string, asAnotherUser: boolean): string {
   const packed = packedFolder()

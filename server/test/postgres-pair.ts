@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { connectSql } from './sql.ts'
 
-/** A primary, and a standby without whose word no commit is acknowledged. */
+/** A primary and a synchronous standby: a commit waits for the standby. */
 export interface PostgresPair {
-  /** Address of a database with both hosts, as JETON_DATABASE_URL takes it: always in the same order, whoever leads. */
+  /** Address of a database with both hosts, as JETON_DATABASE_URL takes it: always in the same order, whichever server is the primary. */
   url(database?: string): string
   primary(): PostgresServer
   standby(): PostgresServer

@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts'
 
 const START_WITHIN_MS = 60_000
 
-/** Runs a program until the pipe to it is closed: whoever started it may be killed and cannot tidy up then. */
+/** Runs a program until the pipe to it is closed: a killed parent cannot clean up. */
 export const WATCH = '"$@" & pid=$!; while read -r _; do :; done; kill $pid 2>/dev/null; wait $pid'
 
 export interface RunningProxy {
@@ -72,7 +72,7 @@ const FILES = {
   },
 }
 
-/** One process, which belongs to whoever runs the tests, and nothing outside of its folder. */
+/** One process of the current user, which writes only to its folder. */
 function writeNginx(folder: string, own: string): void {
   writeFileSync(join(folder, 'jeton.conf'), own)
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -144,7 +144,7 @@ const accepts = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false))
   })
 
-/** What reached the API behind the proxy. */
+/** A request that reached the API behind the proxy. */
 export interface Received {
   readonly method: string
   readonly url: string

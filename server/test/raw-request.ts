@@ -9,7 +9,7 @@ interface RawRequest {
   readonly body?: string | Buffer
 }
 
-/** A request byte by byte, for what no proper client would send. */
+/** Sends a request byte by byte, for input that no proper client sends. */
 export function rawRequest(
   url: string,
   { method = 'POST', path, headers = [], body = '' }: RawRequest,
@@ -24,7 +24,7 @@ export function rawRequest(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const socket = connect({ host: hostname, port: Number(port) })
-    // A server that answers early may cut the rest of a large body off; what it said counts.
+    // A server that responds early may close before the whole body is sent. Its response counts.
     socket.on('error', (error) => (chunks.length > 0 ? undefined : reject(error)))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('close', () => resolve(parseAnswer(Buffer.concat(chunks))))

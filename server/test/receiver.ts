@@ -22,9 +22,9 @@ export interface Reply {
 export interface Receiver {
   readonly url: string
   readonly received: Received[]
-  /** What it answers from now on; 204 unless the test says otherwise. Null never answers. */
+  /** The response to later requests: 204 unless the test sets another. Null never responds. */
   answer: (request: Received) => Reply | null | Promise<Reply | null>
-  /** Resolves as soon as it has received so many in all. */
+  /** Resolves as soon as it has received `count` in total. */
   receivedAtLeast(count: number): Promise<Received[]>
   close(): Promise<void>
 }

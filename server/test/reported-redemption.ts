@@ -1,4 +1,4 @@
-/** What a platform reports of a redemption: `data` of the event, whole, as docs/guides/report-redemptions.md shows it. */
+/** A redemption that a platform reports: the complete `data` of the event, as docs/guides/report-redemptions.md shows it. */
 export function redemptionData(customerId = 'cust_7', campaignId = 'camp_3') {
   const at = '2026-01-15T12:00:00.000Z'
   const customer = {

@@ -19,7 +19,7 @@ test('every schema of every route compiles, though the service compiles each onl
     onRefusal: () => undefined,
     publicUrl: () => '',
   })
-  // Registering needs nothing but metrics; what only handlers need is not there.
+  // Registering routes needs only metrics, so the dependencies of handlers are missing.
   const open = { metricsAccess: 'public', referenceAccess: 'public' } as const
   const deps = { ...open, metrics } as Partial<RouteDeps> as RouteDeps
   addPublicRoutes(app, deps)

@@ -2,8 +2,8 @@ import { compose, type Service } from '../src/app/compose.ts'
 import { createSample } from '../src/app/first-start.ts'
 import type { Clock } from '../src/platform/clock.ts'
 import { readConfig, serviceSettings } from '../src/platform/config/index.ts'
+import type { SupervisorLink } from '../src/platform/http-processes/index.ts'
 import { createLog, type Log } from '../src/platform/log.ts'
-import type { WorkerLink } from '../src/platform/workers/index.ts'
 import { FAST_PATH } from './fast-path-setting.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -107,13 +107,13 @@ interface StartOptions {
   readonly sample?: boolean
   readonly worker?: boolean
   /** The link to the other HTTP processes, if the service has several. */
-  readonly workerLink?: WorkerLink
+  readonly supervisorLink?: SupervisorLink
 }
 
 /** The whole service in this process, on a free port. With a TestClock its background work runs when the test moves the time. */
 export async function startService(
   env: Readonly<Record<string, string>>,
-  { clock, log = silentLog(), sample = false, worker = true, workerLink }: StartOptions,
+  { clock, log = silentLog(), sample = false, worker = true, supervisorLink }: StartOptions,
 ): Promise<TestService> {
   const environment = {
     JETON_PORT: '0',
@@ -125,7 +125,7 @@ export async function startService(
   }
   const config = readConfig(environment)
   const settings = serviceSettings(environment)
-  const service = await compose({ config, settings, clock, log, interactive: false, worker, workerLink })
+  const service = await compose({ config, settings, clock, log, interactive: false, worker, supervisorLink })
   if (sample) await createSample(service.db, config)
   const { url, managementUrl } = await service.start()
   return {

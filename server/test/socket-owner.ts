@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
 
-/** Who has held one before is asked first: to look into every process of the machine takes long. */
+/** Earlier owners are searched first, since a search of every process takes long. */
 const owners = new Set<string>()
 
-/** The process that holds the server's end of a connection on this machine, as Linux tells: no answer needs to say so. */
+/** The process that holds the server's end of a connection on this machine, as Linux reports it. */
 export function socketOwner(serverPort: number, clientPort: number): number {
   const inode = inodeOf(serverPort, clientPort)
   const isOwner = (pid: string) => holds(pid, inode)

@@ -8,12 +8,12 @@ import { ended, isInstalled, WATCH } from './proxy.ts'
 
 const START_WITHIN_MS = 60_000
 
-/** Debian's `webhook`: a receiving server that nobody here wrote. */
+/** Debian's `webhook`: a webhook receiver of another author. */
 export const hasWebhookServer = isInstalled('webhook')
 
 interface WebhookServer {
   readonly url: string
-  /** The bodies of what it accepted, in the order of their coming. */
+  /** Accepted bodies in order of arrival. */
   accepted(): string[]
   stop(): Promise<void>
 }

@@ -31,12 +31,12 @@ import {
   withMetrics,
 } from '../platform/database/index.ts'
 import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
+import type { SupervisorLink } from '../platform/http-processes/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
+import { startPeriodic } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
-import { startPeriodic } from '../platform/worker/index.ts'
-import type { WorkerLink } from '../platform/workers/index.ts'
 import { checkService } from './checks/check-service.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault } from './encryption-keys.ts'
@@ -67,7 +67,7 @@ interface Parts {
   /** True in a terminal, where every request is logged. */
   readonly interactive: boolean
   /** Link to the other HTTP processes of this service, if there are several. */
-  readonly workerLink?: WorkerLink | undefined
+  readonly supervisorLink?: SupervisorLink | undefined
   /** Whether this process delivers events too. Default: true. */
   readonly worker?: boolean
 }
@@ -87,14 +87,17 @@ export interface Service {
 export async function openStore({
   config,
   clock,
-  workerLink,
-}: Pick<Parts, 'config' | 'clock' | 'workerLink'>): Promise<{ db: Database; migrations: MigrationReport }> {
+  supervisorLink,
+}: Pick<Parts, 'config' | 'clock' | 'supervisorLink'>): Promise<{
+  db: Database
+  migrations: MigrationReport
+}> {
   const where = {
     url: config.JETON_DATABASE_URL,
     pool: config.JETON_DATABASE_POOL,
     folder: config.JETON_DATA_DIR,
   }
-  const db = await openDatabase({ clock, notifications: workerLink?.notifications }, where)
+  const db = await openDatabase({ clock, notifications: supervisorLink?.notifications }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
   } catch (error) {
@@ -105,7 +108,7 @@ export async function openStore({
 
 /** Connects all parts of the service. No other module imports every feature. */
 export async function compose(parts: Parts): Promise<Service> {
-  const { config, clock, log, workerLink } = parts
+  const { config, clock, log, supervisorLink } = parts
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
@@ -155,7 +158,7 @@ export async function compose(parts: Parts): Promise<Service> {
     egressPolicy,
     checkTarget: createTargetCheck({ policy: egressPolicy, clock }),
     metrics,
-    metricsText: async () => (workerLink ? workerLink.totalText() : metrics.text()),
+    metricsText: async () => (supervisorLink ? supervisorLink.totalText() : metrics.text()),
     tokenCache,
     attempts,
     sessionCookies,
@@ -199,7 +202,7 @@ export async function compose(parts: Parts): Promise<Service> {
 
   addProcessMetrics(metrics)
   addServiceMetrics(metrics, tokenCache)
-  workerLink?.reportMetrics(metrics.families)
+  supervisorLink?.reportMetrics(metrics.families)
   const newHttp = () =>
     createHttp({
       clock,
@@ -256,7 +259,7 @@ export async function compose(parts: Parts): Promise<Service> {
   }
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {
-    const shared = workerLink !== undefined
+    const shared = supervisorLink !== undefined
     const [publicAddress, managementAddress] = listenAddresses(config)
     const address = await listen(main.app, publicAddress!, shared)
     url ||= address

@@ -2,22 +2,9 @@ import type { TokenCache } from '../features/tokens/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
 
 export function addServiceMetrics(metrics: Metrics, cache: TokenCache): void {
-  metrics.gauge(
-    'jeton_key_state_age_seconds',
-    'Seconds since this process last confirmed the state of keys.',
-    () => cache.keyStateAgeSeconds,
-    'max',
-  )
-  metrics.gauge('jeton_workers', 'Processes of the service that answer requests.', () => 1)
-  metrics.gauge('jeton_tokens_cached', 'Tokens in the cache.', () => cache.size)
-  metrics.countedElsewhere(
-    'jeton_token_cache_hits_total',
-    'Token lookups answered by the cache.',
-    () => cache.hits,
-  )
-  metrics.countedElsewhere(
-    'jeton_token_cache_misses_total',
-    'Tokens that were read from the store.',
-    () => cache.misses,
-  )
+  metrics.read('jeton_key_state_age_seconds', () => cache.keyStateAgeSeconds)
+  metrics.read('jeton_workers', () => 1)
+  metrics.read('jeton_tokens_cached', () => cache.size)
+  metrics.read('jeton_token_cache_hits_total', () => cache.hits)
+  metrics.read('jeton_token_cache_misses_total', () => cache.misses)
 }

@@ -1,9 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/index.ts'
+import {
+  type Listening,
+  supervisedEnvironment,
+  superviseProcesses,
+} from '../platform/http-processes/index.ts'
 import type { Log } from '../platform/log.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { type Listening, superviseWorkers, workerEnvironment } from '../platform/workers/index.ts'
 import { claimPort } from './claim-port.ts'
 import { openStore, type Service } from './compose.ts'
 import { openVault } from './encryption-keys.ts'
@@ -32,10 +36,10 @@ export async function supervise({
       'JETON_WORKERS: several processes on one port require Linux. Unset it, or run Jeton on Linux.',
     )
   const { db, migrations } = await openStore({ config, clock })
-  // A missing key is reported once, before any worker starts.
+  // A missing key is reported once, before any process starts.
   await openVault(db, config)
-  const launch = (listening: Listening | undefined) => forkWorker(config, listening)
-  const { start, stop, leave } = superviseWorkers({ clock, log, launch }, config.JETON_WORKERS)
+  const launch = (listening: Listening | undefined) => forkHttpProcess(config, listening)
+  const { start, stop, leave } = superviseProcesses({ clock, log, launch }, config.JETON_WORKERS)
   process.once('exit', leave)
   return {
     db,
@@ -48,8 +52,8 @@ export async function supervise({
   }
 }
 
-/** Starts the same command again. If the first worker took a free port, the others take that one. */
-function forkWorker(config: Config, listening: Listening | undefined): ChildProcess {
+/** Starts the same command again. If the first process took a free port, the others take that one. */
+function forkHttpProcess(config: Config, listening: Listening | undefined): ChildProcess {
   const ports = listening && {
     JETON_PORT: portOf(listening.url),
     ...(config.JETON_MANAGEMENT_PORT !== undefined && {
@@ -57,7 +61,7 @@ function forkWorker(config: Config, listening: Listening | undefined): ChildProc
     }),
   }
   return fork(process.argv[1]!, process.argv.slice(2), {
-    env: workerEnvironment({ ...process.env, ...ports }),
+    env: supervisedEnvironment({ ...process.env, ...ports }),
   })
 }
 

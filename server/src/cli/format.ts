@@ -59,11 +59,11 @@ function timeOf(value: string, { now }: Reader, short: boolean): string {
 export const valueAt = (row: Readonly<Record<string, unknown>>, column: string): unknown =>
   column.split('.').reduce<unknown>((value, name) => (value as typeof row | null | undefined)?.[name], row)
 
-/** LAST USED for `last_used_at`, LAST ERROR for `last_attempt.error`. */
+/** LAST USED for `last_used_at`, LAST ERROR for `last_attempt.error`, LOYALTY POINTS for `loyalty.points`. */
 export const headingOf = (name: string): string =>
   name
     .replace(/_(at|id)$/, '')
-    .replace(/_\w+\./, ' ')
+    .replace(/(?:_\w+)?\./, ' ')
     .replaceAll('_', ' ')
     .toUpperCase()
 

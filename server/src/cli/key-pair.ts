@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import type { Answer, Session } from './call-api.ts'
-import { addConnectionOptions, type Connection } from './connection.ts'
+import { type Answer, type ApiRequest, callApi, type Session } from './call-api.ts'
+import { addConnectionOptions, type Connection, type ConnectionOptions } from './connection.ts'
 import { CommandFailure, EXIT } from './exit.ts'
 import { remark } from './io.ts'
 import { secret } from './login.ts'
+import type { Output } from './print-answer.ts'
 import { saveKey, shownProfilePath } from './profile.ts'
 import { projectId, projectName } from './resolve.ts'
 
@@ -24,6 +25,12 @@ export interface KeyPairOptions {
   readonly appToken?: string
 }
 
+/** The flags of a command that calls as an API client. */
+export interface ClientOptions extends KeyPairOptions, ConnectionOptions, Output {
+  readonly project?: string
+  readonly curl?: boolean
+}
+
 export interface KeyPair {
   readonly credential: Record<string, string>
   /** Undefined for a pair from flags, whose project only the server knows. */
@@ -41,6 +48,17 @@ export async function keyPair(session: Session, options: KeyPairOptions): Promis
     `No API key for ${connection.url}. Pass --app-id (it prompts for the secret), or sign in: jeton login --url ${connection.url}`,
     EXIT.credentials,
   )
+}
+
+/** The same session with a key pair instead of the credential of the operator. */
+export function asClient(session: Session, options: KeyPairOptions): Session {
+  const connection = { ...session.connection, url: session.connection.apiUrl }
+  let pair: Promise<KeyPair> | undefined
+  const call = async (request: ApiRequest) => {
+    pair ??= keyPair(session, options)
+    return callApi(connection, { ...request, credential: (await pair).credential })
+  }
+  return { ...session, connection, call }
 }
 
 const pairOf = (appId: string, appToken: string): KeyPair['credential'] => ({

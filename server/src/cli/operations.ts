@@ -41,13 +41,18 @@ export interface Operation {
   readonly answer: Schema | undefined
   /** The path parameter of the resource itself, which is the argument after the verb. */
   readonly ownParam: string | undefined
+  /** Other parameters of the path, which are required flags: `campaignId` is `--campaign`. */
+  readonly pathFlags: readonly string[]
   /** True if the path contains a project. */
   readonly inProject: boolean
+  /** True if an API key makes the request, and not an operator. */
+  readonly asClient: boolean
 }
 
 export interface Catalogue {
   readonly nouns: readonly string[]
   of(noun: string): readonly Operation[]
+  /** An operation of operators. */
   find(noun: string, verb: string): Operation | undefined
 }
 
@@ -78,8 +83,12 @@ export interface ApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
 }
 
-/** Other paths are for API clients and probes, which use other credentials. */
 const FOR_OPERATORS = '/management/'
+/** Operations of API clients that are commands, with their verb. */
+const FOR_CLIENTS: Readonly<Record<string, string>> = {
+  ...{ 'customer.list': 'list', 'customer.show': 'show', 'campaign.list': 'list', 'campaign.show': 'show' },
+  ...{ 'member.list': 'list', 'member.show-by-code': 'show', 'reward.list': 'list', 'reward.show': 'show' },
+}
 /** Used by other commands, or by browsers only. */
 const HIDDEN = new Set([
   ...['access.check', 'event.sign', 'whoami.show', 'setting.list', 'check.list'],
@@ -115,10 +124,14 @@ interface Endpoint {
 function operationOf({ path, method, schemas }: Endpoint, described: Described): Operation {
   const [noun = '', verb = ''] = described.operationId.split('.')
   const parameters = described.parameters ?? []
-  const inPath = parameters.filter((one) => one.in === 'path').map((one) => one.name)
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const asClient = described.operationId in FOR_CLIENTS
+  const ownParam = asClient
+    ? /\{(\w+)\}$/.exec(path)?.[1]
+    : inPath.find((name) => name !== 'project_id' || noun === 'project')
   return {
     noun,
-    verb,
+    verb: FOR_CLIENTS[described.operationId] ?? verb,
     method: method.toUpperCase(),
     path,
     summary: described.summary,
@@ -133,8 +146,10 @@ function operationOf({ path, method, schemas }: Endpoint, described: Described):
       })),
     body: schemaOf(described.requestBody),
     answer: resolve(schemaOf(described.responses['200'] ?? described.responses['201']), schemas),
-    ownParam: inPath.find((name) => name !== 'project_id' || noun === 'project'),
+    ownParam,
+    pathFlags: asClient ? inPath.filter((name) => name !== ownParam) : [],
     inProject: noun !== 'project' && inPath.includes('project_id'),
+    asClient,
   }
 }
 
@@ -150,14 +165,20 @@ export function catalogueOf({ paths, components }: ApiDocument): Catalogue {
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => operationOf({ path, method, schemas }, described)),
     )
-    .filter(({ noun, verb, path }) => path.startsWith(FOR_OPERATORS) && !HIDDEN.has(`${noun}.${verb}`))
+    .filter(
+      ({ noun, verb, path, asClient }) =>
+        asClient || (path.startsWith(FOR_OPERATORS) && !HIDDEN.has(`${noun}.${verb}`)),
+    )
+    .sort((a, b) => Number(a.asClient) - Number(b.asClient))
   return {
     nouns: [...new Set(operations.map(({ noun }) => noun))],
     of: (noun) => operations.filter((one) => one.noun === noun),
-    find: (noun, verb) => operations.find((one) => one.noun === noun && one.verb === verb),
+    find: (noun, verb) => operations.find((one) => one.noun === noun && one.verb === verb && !one.asClient),
   }
 }
 
 /** The schema of the entries of a list. */
-export const entryOf = (list: Operation | undefined): Schema | undefined =>
-  list?.answer?.properties?.data?.items
+export function entryOf(list: Operation | undefined): Schema | undefined {
+  const fields = list?.answer?.properties
+  return fields?.[fields.data_ref?.enum?.[0] ?? 'data']?.items
+}

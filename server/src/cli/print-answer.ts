@@ -5,7 +5,7 @@ import { headingOf, plain, plural } from './format.ts'
 import { coloured, type Io, printLine, remark } from './io.ts'
 import { type Catalogue, entryOf, type Operation, type Schema } from './operations.ts'
 import { printFields, printTable } from './print.ts'
-import type { List, Resource } from './resolve.ts'
+import { entriesOf, type List, type Resource } from './resolve.ts'
 
 export interface Output {
   readonly json?: boolean
@@ -29,8 +29,9 @@ export function printAnswer(io: Io, answer: Answer, requested: Requested): void 
 
 const isList = (json: unknown): json is List => (json as { object?: string }).object === 'list'
 
-/** Entries without an `id`, such as refusals, have it as their first field. */
-const idOf = (resource: Resource): string => String(resource.id ?? Object.values(resource)[0])
+/** Members are known by the code of their card. Entries without an `id`, such as refusals, have it as their first field. */
+const idOf = ({ noun }: Operation, resource: Resource): string =>
+  String((noun === 'member' && resource.code) || (resource.id ?? Object.values(resource)[0]))
 
 const PAST: Readonly<Record<string, string>> = { delete: 'deleted', revoke: 'revoked', end: 'ended' }
 
@@ -42,13 +43,14 @@ function printDone(io: Io, { operation, reference, output }: Requested): void {
 }
 
 function printList(io: Io, list: List, { operation, output }: Requested): void {
-  if (output.quiet) for (const entry of list.data) printLine(io, idOf(entry))
-  else if (list.data.length > 0) printTable(io, operation.columns ?? scalarsOf(operation), list.data)
+  const entries = entriesOf(list)
+  if (output.quiet) for (const entry of entries) printLine(io, idOf(operation, entry))
+  else if (entries.length > 0) printTable(io, operation.columns ?? scalarsOf(operation), entries)
   else if (io.isTTY) remark(io, `No ${plural(operation.noun)}.`)
-  if (list.data.length < list.total && list.data.length > 0)
+  if (entries.length < list.total && entries.length > 0)
     remark(
       io,
-      `${list.data.length} of ${list.total}. More: --all, --limit or ${list.next_cursor ? `--cursor ${list.next_cursor}` : '--page'}`,
+      `${entries.length} of ${list.total}. More: --all, --limit or ${list.next_cursor ? `--cursor ${list.next_cursor}` : '--page'}`,
     )
 }
 
@@ -60,7 +62,7 @@ function scalarsOf(operation: Operation): string[] {
 
 function printResource(io: Io, resource: Resource, requested: Requested): void {
   const secrets = secretsOf(requested)
-  if (requested.output.quiet) printLine(io, idOf(resource))
+  if (requested.output.quiet) printLine(io, idOf(requested.operation, resource))
   else {
     const { columns } = requested.operation
     printParts(io, resource, { secrets, documents: documentsOf(requested, resource), columns })
@@ -71,7 +73,7 @@ function printResource(io: Io, resource: Resource, requested: Requested): void {
     remark(io, `${name} is shown only once. Store it now.`)
     const { noun } = requested.operation
     const verb = ['regenerate', 'rotate'].find((one) => requested.catalogue.find(noun, one))
-    if (verb) remark(io, `To replace it: jeton ${noun} ${verb} ${idOf(resource)}`)
+    if (verb) remark(io, `To replace it: jeton ${noun} ${verb} ${idOf(requested.operation, resource)}`)
   }
 }
 
@@ -114,7 +116,8 @@ function printDocument(io: Io, name: string, value: unknown): void {
 /** Fields without a type are JSON of any shape, such as the data of an event. */
 function documentsOf({ operation }: Requested, resource: Resource): string[] {
   const untyped = Object.entries(operation.answer?.properties ?? {}).filter(([, { type }]) => !type)
-  return untyped.map(([name]) => name).filter((name) => typeof resource[name] === 'object')
+  const isDocument = (value: unknown) => typeof value === 'object' && value !== null
+  return untyped.map(([name]) => name).filter((name) => isDocument(resource[name]))
 }
 
 /** The only value of `object` in the schema. */

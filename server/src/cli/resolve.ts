@@ -9,11 +9,20 @@ export type Resource = Readonly<Record<string, unknown>>
 
 export interface List {
   readonly data: readonly Resource[]
+  /** The name of the field that has the entries: `data`, or another one in lists for API clients. */
+  readonly data_ref?: string
   readonly total: number
-  readonly next_cursor: string | null
+  readonly next_cursor?: string | null
 }
 
+const fieldOf = ({ data_ref = 'data' }: List): string => data_ref
+
+export const entriesOf = (list: List): readonly Resource[] =>
+  (list as unknown as Record<string, Resource[]>)[fieldOf(list)]!
+
 const MAX_LIMIT = 100
+/** The last page of a list. */
+const END = { next_cursor: null, has_more: false }
 
 /** Reads every page of a list, by cursor if the list has one. */
 export async function wholeList(session: Session, request: ApiRequest): Promise<List> {
@@ -21,10 +30,11 @@ export async function wholeList(session: Session, request: ApiRequest): Promise<
   let query: Record<string, string> = { ...request.query, limit: String(MAX_LIMIT) }
   for (let page = 1; ; page++) {
     const list = (await session.call({ ...request, query })).json as List
-    data.push(...list.data)
+    const entries = entriesOf(list)
+    data.push(...entries)
     // With a cursor, `total` may be capped below the length of the list.
-    const ended = list.next_cursor === null && data.length >= list.total
-    if (ended || list.data.length < MAX_LIMIT) return { ...list, data, next_cursor: null }
+    const ended = !list.next_cursor && data.length >= list.total
+    if (ended || entries.length < MAX_LIMIT) return { ...list, [fieldOf(list)]: data, ...END }
     query = { ...query, ...(list.next_cursor ? { cursor: list.next_cursor } : { page: String(page + 1) }) }
   }
 }

@@ -77,7 +77,7 @@ test('a new endpoint is a new command with its fields as flags', async () => {
     },
   }
   const program = new Command('jeton')
-  addResourceCommands(program, io, { catalogue: catalogueOf(DOCUMENT), extras: {} })
+  addResourceCommands(program, io, { catalogue: catalogueOf(DOCUMENT), extras: {}, users: 'operators' })
   const flags = [
     '--active',
     'false',

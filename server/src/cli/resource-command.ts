@@ -5,13 +5,14 @@ import { wrongUsage } from './exit.ts'
 import { fieldsOf, type Options, optionOf } from './fields.ts'
 import { exampleText } from './format.ts'
 import { type Io, printLine } from './io.ts'
-import { PROJECT_TEXT, requireProfile, saveNewSecret } from './key-pair.ts'
+import { addClientOptions, asClient, PROJECT_TEXT, requireProfile, saveNewSecret } from './key-pair.ts'
 import { type Catalogue, entryOf, OF_PROJECT, type Operation } from './operations.ts'
 import { addOutputOptions, type Output, printAnswer } from './print-answer.ts'
 import { chosenProject, wholeList } from './resolve.ts'
 import {
   confirmed,
   isDestructive,
+  pathFlagOf,
   refuseUnattended,
   requestOf,
   requiredOf,
@@ -41,11 +42,14 @@ interface Source {
   readonly catalogue: Catalogue
   /** By `noun.verb`. */
   readonly extras: Readonly<Record<string, Extra>>
+  /** Adds the nouns that operators manage, or those that only API clients use. */
+  readonly users: 'operators' | 'API clients'
 }
 
-/** Adds the commands of every resource, generated from the operations of the API. */
-export function addResourceCommands(program: Command, io: Io, { catalogue, extras }: Source): void {
-  for (const noun of catalogue.nouns) {
+/** Adds the commands of resources, generated from the operations of the API. */
+export function addResourceCommands(program: Command, io: Io, { catalogue, extras, users }: Source): void {
+  const isForClients = (noun: string) => catalogue.of(noun).every(({ asClient }) => asClient)
+  for (const noun of catalogue.nouns.filter((one) => isForClients(one) === (users === 'API clients'))) {
     const command = program.command(noun)
     for (const operation of catalogue.of(noun)) {
       const extra = extras[`${noun}.${operation.verb}`]
@@ -71,7 +75,7 @@ function addVerb(noun: Command, io: Io, about: About): void {
   if (hasAppToken(operation))
     command.option('--save', 'save the app id and app token for commands that call as an API client')
   extra?.addOptions?.(command)
-  addOutputOptions(addConnectionOptions(command))
+  addOutputOptions(operation.asClient ? addClientOptions(command) : addConnectionOptions(command))
   command.addHelpText('after', exampleText(extra?.examples))
   command.action((...typed: unknown[]) => {
     const options = command.opts()
@@ -83,7 +87,14 @@ function addVerb(noun: Command, io: Io, about: About): void {
 /** Whether the response has the secret of an API key. */
 const hasAppToken = ({ answer }: Operation): boolean => answer?.properties?.app_token !== undefined
 
+const CLIENT_ARGUMENTS: Readonly<Record<string, string>> = {
+  customer: 'id or source_id',
+  campaign: 'id or name',
+  member: 'code of the card',
+}
+
 const argumentText = ({ operation, catalogue }: About): string => {
+  if (operation.asClient) return CLIENT_ARGUMENTS[operation.noun] ?? 'id'
   const show = catalogue.find(operation.noun, 'show')?.answer?.properties ?? {}
   if ('app_id' in show) return 'id, app id or name'
   return 'name' in show ? 'id or name' : 'id'
@@ -97,6 +108,8 @@ function addFields(command: Command, { operation, catalogue }: About): void {
     for (const field of fieldsOf(body)) command.addOption(optionOf(field, required.includes(field.name)))
     command.option('--data <json>', 'whole body: JSON, @file, or - for standard input')
   }
+  for (const name of operation.pathFlags.map(pathFlagOf))
+    command.requiredOption(`--${name} <${name}>`, CLIENT_ARGUMENTS[name])
   for (const field of query) command.addOption(optionOf(field, false))
   if (operation.inProject || ofProject(catalogue, operation))
     command.option('--project <project>', PROJECT_TEXT)
@@ -116,12 +129,15 @@ interface ResourceOptions extends Options, Output {
   readonly curl?: boolean
   readonly all?: boolean
   readonly save?: boolean
+  readonly appId?: string
+  readonly appToken?: string
 }
 
 async function execute(io: Io, about: About, typed: Typed): Promise<void> {
   const { catalogue, operation: typedOperation, extra } = about
   const options: ResourceOptions = typed.options
-  const session = openSession(io, options, catalogue)
+  const asOperator = openSession(io, options, catalogue)
+  const session = typedOperation.asClient ? asClient(asOperator, options) : asOperator
   const operation = inChosenProject(session, typedOperation, options)
   const yes = options.yes === true
   if (isDestructive(operation) && !options.curl) refuseUnattended(io, yes)

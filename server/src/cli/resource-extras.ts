@@ -15,7 +15,7 @@ const localCreation: Extra = {
       .option('--local', 'write to the store directly, without a server')
       .option('--save', 'with --local: save the credential in your profile'),
   takesOver: (options) => options.local === true,
-  run: async (io, options) => (await import('./create-local-operator.ts')).createLocalOperator(io, options),
+  run: async (io, options) => (await import('./local-commands.ts')).createLocalOperator(io, options),
 }
 
 const keyCreation: Extra = {

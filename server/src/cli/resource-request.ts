@@ -30,15 +30,24 @@ export async function requestOf(session: Session, operation: Operation, typed: T
     typed.reference &&
     (token?.id ?? (await resolveReference(session, { noun, typed: typed.reference, projectId: project })))
   const query = await queryOf(session, operation, { options: typed.options, project })
-  return { method: operation.method, path: pathOf(operation, { project, id }), query, body }
+  const path = pathOf(operation, { project, id, options: typed.options })
+  const credential = operation.asClient ? {} : undefined
+  return { method: operation.method, path, query, body, credential }
 }
 
+/** `--campaign` for `campaignId`. */
+export const pathFlagOf = (parameter: string): string => parameter.replace(/Id$/, '')
+
 function pathOf(
-  { path, ownParam }: Operation,
-  { project, id }: { project: string | undefined; id: string | undefined },
+  { path, ownParam, pathFlags }: Operation,
+  { project, id, options }: { project: string | undefined; id: string | undefined; options: Options },
 ): string {
-  const own = ownParam && id ? path.replace(`{${ownParam}}`, encodeURIComponent(id)) : path
-  return project ? own.replace('{project_id}', encodeURIComponent(project)) : own
+  const values: Record<string, unknown> = { project_id: project }
+  if (ownParam && id) values[ownParam] = id
+  for (const name of pathFlags) values[name] = options[pathFlagOf(name)]
+  return path.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    values[name] === undefined ? whole : encodeURIComponent(String(values[name])),
+  )
 }
 
 async function bodyOf(session: Session, operation: Operation, options: Options): Promise<unknown> {

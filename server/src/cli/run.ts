@@ -9,16 +9,14 @@ import { addExplain } from './explain.ts'
 import { asStarted, type Io } from './io.ts'
 import { addEventKinds, addTail } from './live/event-commands.ts'
 import { addListen } from './live/listen.ts'
-import { addLogin, addLogout, addProjectUse, addWhoami } from './login.ts'
-import { addLoyaltyCommands } from './loyalty.ts'
+import { addLogin, addLogout, addProjectUse, addServerCommands, addWhoami } from './login.ts'
 import { type Catalogue, readCatalogue } from './operations.ts'
+import { addRedeem } from './redeem.ts'
 import { addResourceCommands } from './resource-command.ts'
 import { EXTRAS } from './resource-extras.ts'
-import { addScopeCommands } from './scope-commands.ts'
-import { addServerCommands } from './server-commands.ts'
 import { addServiceCommands } from './service-commands.ts'
 import { addStatus } from './status.ts'
-import { addTokenIntrospect, addTokenIssue } from './token-commands.ts'
+import { addScopeCommands, addTokenIntrospect, addTokenIssue } from './token-commands.ts'
 import { addTour } from './tour/tour.ts'
 import { addTrigger } from './trigger.ts'
 import { addVerify } from './verify/verify.ts'
@@ -79,7 +77,8 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
     addServerCommands,
   ]
   for (const add of [...diagnose, addCallRaw, addCompletion]) add(program, io)
-  addResourceCommands(program.commandsGroup('Manage'), io, { catalogue, extras: EXTRAS })
+  const source = { catalogue, extras: EXTRAS }
+  addResourceCommands(program.commandsGroup('Manage'), io, { ...source, users: 'operators' })
   addScopeCommands(program, io)
   const noun = (name: string) => program.commands.find((command) => command.name() === name)!
   addProjectUse(noun('project'), io)
@@ -87,7 +86,9 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
   for (const add of [addTail, addEventKinds]) add(noun('event'), io)
   program.commandsGroup('Receive events')
   for (const add of [addListen, addTrigger, addVerify]) add(program, io)
-  addLoyaltyCommands(program.commandsGroup('Loyalty, with an API key'), io)
+  program.commandsGroup('Loyalty, with an API key')
+  addResourceCommands(program, io, { ...source, users: 'API clients' })
+  addRedeem(program, io)
   for (const command of program.commands) finish(command, 'jeton')
   program.showHelpAfterError('See: jeton --help')
   return program

@@ -10,12 +10,12 @@ import { countAllActiveTokens } from '../features/tokens/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type Config, readConfig, serviceSettings } from '../platform/config/index.ts'
 import { sqliteFile, sqliteFileState } from '../platform/database/index.ts'
+import { connectToSupervisor, isSupervised, type SupervisorLink } from '../platform/http-processes/index.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { connectToSupervisor, isWorker, type WorkerLink } from '../platform/workers/index.ts'
 import { wrongUsage } from './exit.ts'
 import { asStarted } from './io.ts'
 import { saveProfile, shownProfilePath, writePrivateFile } from './profile.ts'
-import { stopOnSignal, stopWithPrimary } from './stop-on-signal.ts'
+import { stopOnSignal, stopWithSupervisor } from './stop-on-signal.ts'
 import { type StartFacts, summary } from './summary.ts'
 
 interface ServeOptions {
@@ -31,8 +31,9 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   const settings = serviceSettings(process.env, port === undefined ? [] : ['JETON_PORT'])
   const parts = { config, settings, clock: systemClock, log, interactive, worker }
   const several = config.JETON_WORKERS > 1
-  const workerLink = several ? connectToSupervisor(systemClock) : undefined
-  if (workerLink) return serveAsWorker(await compose({ ...parts, workerLink }), workerLink, log)
+  const supervisorLink = several ? connectToSupervisor(systemClock) : undefined
+  if (supervisorLink)
+    return serveAsHttpProcess(await compose({ ...parts, supervisorLink }), supervisorLink, log)
   if (config.JETON_DATABASE_URL === undefined && sqliteFileState(config.JETON_DATA_DIR) === 'empty')
     log.warn(
       { file: sqliteFile(config.JETON_DATA_DIR) },
@@ -68,11 +69,11 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
 }
 
 /**
- * `--port` takes precedence over JETON_PORT. Worker processes inherit the variable and not the flag: with port 0 they must
+ * `--port` takes precedence over JETON_PORT. HTTP processes of a supervisor inherit the variable and not the flag: with port 0 they must
  * use the one that the first of them got.
  */
 function configOf(port: string | undefined): Config {
-  if (port !== undefined && !isWorker()) {
+  if (port !== undefined && !isSupervised()) {
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw wrongUsage(`--port: ${JSON.stringify(port)} is not a port. Use a number from 0 to 65535.`)
     process.env.JETON_PORT = port
@@ -80,11 +81,11 @@ function configOf(port: string | undefined): Config {
   return readConfig(process.env)
 }
 
-/** A worker process only serves. The primary creates the first credentials and prints them. */
-async function serveAsWorker(service: Service, primary: WorkerLink, log: Log): Promise<void> {
+/** An HTTP process only serves. Its supervisor creates the first credentials and prints them. */
+async function serveAsHttpProcess(service: Service, supervisor: SupervisorLink, log: Log): Promise<void> {
   const urls = await service.start()
-  stopWithPrimary(service, primary, log)
-  primary.ready(urls)
+  stopWithSupervisor(service, supervisor, log)
+  supervisor.ready(urls)
 }
 
 async function facts(
@@ -154,4 +155,14 @@ function logReady(
       { why: `metadata and links will show ${url}`, do: 'set JETON_PUBLIC_URL' },
       'JETON_PUBLIC_URL is not set',
     )
+}
+
+/** Delivers events until it is stopped. */
+export async function work(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = createLog({ level: config.JETON_LOG_LEVEL, readable: process.stdout.isTTY === true })
+  const { startWorker } = await import('../app/worker.ts')
+  const worker = await startWorker({ config, clock: systemClock, log })
+  stopOnSignal(worker, log)
+  log.info({ version: VERSION, store: worker.db.label, probes: worker.url }, 'sending events')
 }

@@ -31,7 +31,7 @@ export function addServiceCommands(program: Command, io: Io): void {
       'Delivers events until it is stopped, and serves no API. Any number of workers can share a store; `jeton serve` includes one unless it is started with --no-worker. With JETON_MANAGEMENT_PORT it serves /health and /metrics there.',
     )
     .addHelpText('after', exampleText(['JETON_DATABASE_URL=postgres://… jeton worker']))
-    .action(async () => (await import('./worker.ts')).work())
+    .action(async () => (await import('./serve.ts')).work())
 
   program
     .command('migrate')
@@ -56,7 +56,7 @@ export function addServiceCommands(program: Command, io: Io): void {
         'jeton rotate-encryption-key --plan',
       ]),
     )
-    .action(async (options) => (await import('./rotate-encryption-key.ts')).rotateEncryptionKey(io, options))
+    .action(async (options) => (await import('./local-commands.ts')).rotateEncryptionKey(io, options))
 
   const config = program
     .command('config')
@@ -124,5 +124,5 @@ export function addServiceCommands(program: Command, io: Io): void {
         'JETON_DATABASE_URL=postgres://… jeton restore from-sqlite.backup   # moves to PostgreSQL',
       ]),
     )
-    .action(async (file, options) => (await import('./restore.ts')).restoreStore(io, file, options))
+    .action(async (file, options) => (await import('./backup.ts')).restoreStore(io, file, options))
 }

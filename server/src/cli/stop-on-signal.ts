@@ -1,5 +1,5 @@
+import type { SupervisorLink } from '../platform/http-processes/index.ts'
 import type { Log } from '../platform/log.ts'
-import type { WorkerLink } from '../platform/workers/index.ts'
 
 interface Stoppable {
   stop(): Promise<void>
@@ -17,18 +17,18 @@ export function stopOnSignal(service: Stoppable, log: Log): void {
     })
 }
 
-/** Stops a worker process when the primary requests it or has ended, or on a signal. Requests in flight finish. */
-export function stopWithPrimary(service: Stoppable, primary: WorkerLink, log: Log): void {
+/** Stops an HTTP process when its supervisor requests it or has ended, or on a signal. Requests in flight finish. */
+export function stopWithSupervisor(service: Stoppable, supervisor: SupervisorLink, log: Log): void {
   let stopping = false
   const stop = () => {
     if (!stopping) void stopAndExit(service, log)
     stopping = true
   }
   stopOnBug(service, log)
-  // Ctrl-C reaches every process of the terminal. The primary decides when to stop.
+  // Ctrl-C reaches every process of the terminal. The supervisor decides when to stop.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', stop)
-  primary.onStop(stop)
+  supervisor.onStop(stop)
 }
 
 /** After a bug the state is unknown: requests in flight finish, then a supervisor can restart the process. */

@@ -1,21 +1,17 @@
 import type { Command } from 'commander'
-import { type Answer, type ApiRequest, callApi, curlLine, openSession, type Session } from './call-api.ts'
-import { type ConnectionOptions, nameServer } from './connection.ts'
+import { SCOPES, type Side } from '../contract/scopes.ts'
+import { type Answer, type ApiRequest, curlLine, openSession, type Session } from './call-api.ts'
+import { nameServer } from './connection.ts'
 import { exampleText, shellWord } from './format.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { addClientOptions, type KeyPairOptions, keyPair } from './key-pair.ts'
-import { printFields } from './print.ts'
+import { addClientOptions, asClient, type ClientOptions } from './key-pair.ts'
+import { printFields, printTable } from './print.ts'
 import { addOutputOptions, type Output } from './print-answer.ts'
-
-interface KeyOptions extends ConnectionOptions, Output, KeyPairOptions {
-  readonly project?: string
-  readonly curl?: boolean
-}
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Issues a token, as an API client does. */
-export async function issueToken(io: Io, options: KeyOptions & { scope: string }): Promise<void> {
+export async function issueToken(io: Io, options: ClientOptions & { scope: string }): Promise<void> {
   const scope = options.scope
     .split(/[\s,]+/)
     .filter(Boolean)
@@ -23,7 +19,7 @@ export async function issueToken(io: Io, options: KeyOptions & { scope: string }
   const session = openSession(io, options)
   if (!options.curl) nameServer(io, session.connection)
   const form = { grant_type: 'client_credentials', scope }
-  const answer = await asClient(session, { path: '/v1/oauth/token', form }, options)
+  const answer = await post(session, { path: '/v1/oauth/token', form }, options)
   if (!answer) return
   const { access_token } = answer.json as Fields
   if (options.quiet) return printLine(io, String(access_token))
@@ -37,10 +33,10 @@ export async function issueToken(io: Io, options: KeyOptions & { scope: string }
 export async function introspectToken(
   io: Io,
   token: string,
-  options: KeyOptions & { ipAddress?: string },
+  options: ClientOptions & { ipAddress?: string },
 ): Promise<void> {
   const form = { token, ...(options.ipAddress && { ip_address: options.ipAddress }) }
-  const answer = await asClient(openSession(io, options), { path: '/v1/oauth/introspect', form }, options)
+  const answer = await post(openSession(io, options), { path: '/v1/oauth/introspect', form }, options)
   if (!answer) return
   const { access_token: _, ...shown } = answer.json as Fields
   if (options.quiet) return printLine(io, shown.active ? 'active' : 'inactive')
@@ -48,16 +44,15 @@ export async function introspectToken(
 }
 
 /** Undefined if `--curl` was given and the command is printed. */
-async function asClient(
+async function post(
   session: Session,
   call: { path: string; form: Record<string, string> },
-  options: KeyOptions,
+  options: ClientOptions,
 ): Promise<Answer | undefined> {
   const { io, connection } = session
   const request: ApiRequest = { method: 'POST', ...call, credential: {} }
   if (options.curl) return void printLine(io, curlLine(connection.apiUrl, request))
-  const { credential } = await keyPair(session, options)
-  return callApi({ ...connection, url: connection.apiUrl }, { ...request, credential })
+  return asClient(session, options).call(request)
 }
 
 function print(io: Io, { text, json }: Answer, { json: asJson }: Output): void {
@@ -95,4 +90,34 @@ export function addTokenIntrospect(token: Command, io: Io): void {
     .option('--ip-address <address>', 'IP address of the caller, checked against the allowlist of the key')
   addOutputOptions(addClientOptions(command))
   command.action((typed, options) => introspectToken(io, typed, options))
+}
+
+const PREFIX: Readonly<Record<Side, string>> = { server: '/v1', client: '/client/v1' }
+
+const ROWS = Object.entries(SCOPES).map(([scope, { side, segment }]) => ({
+  scope,
+  path: `${PREFIX[side]}/${segment}`,
+}))
+
+interface ScopeOptions {
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+function printScopes(io: Io, { json, quiet }: ScopeOptions): void {
+  if (json) printLine(io, JSON.stringify(ROWS))
+  else if (quiet) for (const { scope } of ROWS) printLine(io, scope)
+  else printTable(io, ['scope', 'path'], ROWS)
+}
+
+export function addScopeCommands(program: Command, io: Io): void {
+  program
+    .command('scope')
+    .command('list')
+    .summary('List the scopes and the paths that each opens')
+    .description('Lists the scopes that keys may request, and the paths that each opens. Calls no server.')
+    .option('--json', 'JSON output')
+    .option('--quiet', 'names only')
+    .addHelpText('after', exampleText(['jeton scope list', 'jeton scope list | grep redemptions']))
+    .action((options) => printScopes(io, options))
 }

@@ -5,19 +5,17 @@ import { nameServer } from './connection.ts'
 import { CommandFailure, EXIT, wrongUsage } from './exit.ts'
 import { exampleText, plain, shellWord } from './format.ts'
 import { type Io, printLine, remark } from './io.ts'
-import { addClientOptions } from './key-pair.ts'
+import { addClientOptions, asClient, type ClientOptions } from './key-pair.ts'
 import type { EventHead } from './live/event-feed.ts'
 import {
   type Call,
-  type ClientOptions,
   memberPath,
   type Offer,
   offeredReward,
   offersTo,
-  openClient,
   type Redeemed,
   redeemedLine,
-} from './loyalty.ts'
+} from './redeem.ts'
 import { type List, projectId } from './resolve.ts'
 
 interface TriggerOptions extends ClientOptions {
@@ -37,7 +35,7 @@ export async function trigger(io: Io, what: string, options: TriggerOptions): Pr
       `${JSON.stringify(what)} cannot be triggered.${didYouMean(what, KINDS)} Available: ${KINDS.join(', ')}.`,
     )
   const session = openSession(io, options)
-  const call = await openClient(session, options)
+  const { call } = asClient(session, options)
   const member = options.member ?? SAMPLE_MEMBER
   const flags = session.sameFlags + (options.appId ? ` --app-id ${shellWord(options.appId)}` : '')
   const offer = chosen(await offersFor(call, { member, flags }), { member, reward: options.reward })

@@ -1,15 +1,16 @@
+import type { MetricDescription } from '../contract/metrics.ts'
+
 /** Metrics as plain data, which can be sent to another process and aggregated. */
 export interface Family {
   readonly name: string
   readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How the values of several processes of one service are combined. */
+  readonly type: MetricDescription['type']
   readonly aggregate: Aggregate
   /** Series with their labels, and their values. */
   readonly samples: readonly (readonly [series: string, value: number])[]
 }
 
-export type Aggregate = 'sum' | 'max' | 'min'
+type Aggregate = 'sum' | NonNullable<MetricDescription['aggregate']>
 
 const JOIN: Record<Aggregate, (a: number, b: number) => number> = {
   sum: (a, b) => a + b,

@@ -31,10 +31,20 @@ function parse(text: string): Sample[] {
   })
 }
 
+const CATALOG = {
+  requests_total: { type: 'counter', help: 'Requests.' },
+  c_total: { type: 'counter', help: 'C.' },
+  c_total_of_all: { type: 'counter', help: 'C.' },
+  d_seconds: { type: 'histogram', help: 'D.' },
+  g_sum: { type: 'gauge', help: 'G.' },
+  g_max: { type: 'gauge', help: 'G.', aggregate: 'max' },
+  g_min: { type: 'gauge', help: 'G.', aggregate: 'min' },
+} as const
+
 describe('metrics', () => {
   test('count by labels, and the same labels are the same series', () => {
-    const metrics = createMetrics()
-    const requests = metrics.counter('requests_total', 'Requests.')
+    const metrics = createMetrics(CATALOG)
+    const requests = metrics.counter('requests_total')
     requests().add()
     requests({ kind: 'a' }).add(2)
     requests({ kind: 'a' }).add()
@@ -49,16 +59,16 @@ describe('metrics', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         fc.pre(!value.includes('\r'))
-        const metrics = createMetrics()
-        metrics.counter('c_total', 'C.')({ value }).add()
+        const metrics = createMetrics(CATALOG)
+        metrics.counter('c_total')({ value }).add()
         expect(parse(metrics.text())).toEqual([{ name: 'c_total', labels: { value }, value: 1 }])
       }),
     )
   })
 
   test('histograms are cumulative, include the bound, and end in the count', () => {
-    const metrics = createMetrics()
-    const durations = metrics.histogram('d_seconds', 'D.')({ route: '/x' })
+    const metrics = createMetrics(CATALOG)
+    const durations = metrics.histogram('d_seconds')({ route: '/x' })
     for (const seconds of [0.0005, 0.0006, 0.3, 99]) durations.observe(seconds)
     const samples = parse(metrics.text())
     const bucket = (le: string) => samples.find((sample) => sample.labels.le === le)!.value
@@ -79,12 +89,12 @@ describe('metrics', () => {
   })
 
   test('gauges are read on request, and omitted while unknown', () => {
-    const metrics = createMetrics()
+    const metrics = createMetrics(CATALOG)
     let value: number | undefined
-    metrics.gauge('g', 'G.', () => value)
+    metrics.read('g_sum', () => value)
     expect(parse(metrics.text())).toEqual([])
     value = 2.5
-    expect(parse(metrics.text())).toEqual([{ name: 'g', labels: {}, value: 2.5 }])
+    expect(parse(metrics.text())).toEqual([{ name: 'g_sum', labels: {}, value: 2.5 }])
   })
 
   test('of the process are numbers, and totals are counters', () => {
@@ -95,16 +105,19 @@ describe('metrics', () => {
     for (const sample of samples) expect(sample.value, sample.name).toBeGreaterThanOrEqual(0)
     expect(metrics.text()).toContain('# TYPE process_cpu_seconds_total counter')
   })
+
+  test('a metric that the catalog does not describe cannot be registered', () => {
+    expect(() => createMetrics(CATALOG).read('other', () => 1)).toThrow('other is not in the catalog')
+  })
 })
 
 describe('metrics of several processes', () => {
   const ofProcess = (name: string, value: number) => {
-    const metrics = createMetrics()
-    metrics.counter('c_total', 'C.')({ name }).add(value)
-    metrics.counter('c_total_of_all', 'C.')().add(value)
-    metrics.histogram('d_seconds', 'D.')().observe(value)
-    for (const together of ['sum', 'max', 'min'] as const)
-      metrics.gauge(`g_${together}`, 'G.', () => value, together)
+    const metrics = createMetrics(CATALOG)
+    metrics.counter('c_total')({ name }).add(value)
+    metrics.counter('c_total_of_all')().add(value)
+    metrics.histogram('d_seconds')().observe(value)
+    for (const together of ['sum', 'max', 'min'] as const) metrics.read(`g_${together}`, () => value)
     // Serialised, like in a message between processes.
     return JSON.parse(JSON.stringify(metrics.families())) as ReturnType<typeof metrics.families>
   }

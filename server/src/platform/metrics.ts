@@ -1,4 +1,5 @@
-import { type Aggregate, type Family, familiesText } from './metric-families.ts'
+import { METRICS, type MetricDescription } from '../contract/metrics.ts'
+import { type Family, familiesText } from './metric-families.ts'
 
 /** Counters, gauges and histograms in the Prometheus text format. Counting costs one addition; text is created on request. */
 
@@ -53,23 +54,27 @@ class Series<T> {
 
 export interface Metrics {
   /** Keep the result if it counts often, because the lookup by labels is the expensive part. */
-  counter(name: string, help: string): (labels?: Labels) => Counter
-  histogram(name: string, help: string): (labels?: Labels) => Histogram
-  /** `aggregate` combines the values of several processes, for example `max` for a value that all processes share. */
-  gauge(name: string, help: string, read: () => number | undefined, aggregate?: Aggregate): void
-  /** A counter whose value is maintained elsewhere. */
-  countedElsewhere(name: string, help: string, read: () => number): void
+  counter(name: string): (labels?: Labels) => Counter
+  histogram(name: string): (labels?: Labels) => Histogram
+  /** A gauge or a counter whose value is maintained elsewhere. Undefined omits it. */
+  read(name: string, value: () => number | undefined): void
   text(): string
   /** The content of `text` as data. */
   families(): Family[]
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(catalog: Readonly<Record<string, MetricDescription>> = METRICS): Metrics {
   const metrics: Metric[] = []
+  function add(name: string, samples: () => Sample[]): void {
+    const found = catalog[name]
+    if (!found) throw new Error(`The metric ${name} is not in the catalog.`)
+    const { type, help, aggregate = 'sum' } = found
+    metrics.push({ name, type, help, aggregate, samples })
+  }
   const families = (): Family[] => metrics.map(({ samples, ...rest }) => ({ ...rest, samples: samples() }))
 
   return {
-    counter(name, help) {
+    counter(name) {
       const series = new Series((labels) => {
         const one = {
           labels,
@@ -81,11 +86,11 @@ export function createMetrics(): Metrics {
         return one
       })
       const samples = () => [...series].map((one): Sample => [`${name}${labelText(one.labels)}`, one.count])
-      metrics.push({ name, help, type: 'counter', aggregate: 'sum', samples })
+      add(name, samples)
       return (labels = {}) => series.of(labels)
     },
 
-    histogram(name, help) {
+    histogram(name) {
       const series = new Series((labels) => {
         const counts = new Array<number>(BUCKETS.length + 1).fill(0)
         const one = {
@@ -114,21 +119,15 @@ export function createMetrics(): Metrics {
             [`${name}_count${labelText(labels)}`, total],
           ]
         })
-      metrics.push({ name, help, type: 'histogram', aggregate: 'sum', samples })
+      add(name, samples)
       return (labels = {}) => series.of(labels)
     },
 
-    gauge(name, help, read, aggregate = 'sum') {
-      const samples = (): Sample[] => {
-        const value = read()
-        return value === undefined ? [] : [[name, value]]
-      }
-      // By Prometheus naming rules, `_total` is a counter.
-      metrics.push({ name, help, type: name.endsWith('_total') ? 'counter' : 'gauge', aggregate, samples })
-    },
-
-    countedElsewhere(name, help, read) {
-      metrics.push({ name, help, type: 'counter', aggregate: 'sum', samples: () => [[name, read()]] })
+    read(name, value) {
+      add(name, () => {
+        const now = value()
+        return now === undefined ? [] : [[name, now]]
+      })
     },
 
     text: () => familiesText(families()),
@@ -138,22 +137,12 @@ export function createMetrics(): Metrics {
 
 export function addProcessMetrics(metrics: Metrics): void {
   const start = Date.now() / 1000 - process.uptime()
-  metrics.gauge(
-    'process_start_time_seconds',
-    'Start time of the process, in Unix seconds.',
-    () => start,
-    'min',
-  )
-  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
-  metrics.countedElsewhere('process_cpu_seconds_total', 'CPU time used, user and system.', () => {
+  metrics.read('process_start_time_seconds', () => start)
+  metrics.read('process_resident_memory_bytes', () => process.memoryUsage.rss())
+  metrics.read('process_cpu_seconds_total', () => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   })
-  metrics.gauge('nodejs_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed)
-  metrics.gauge(
-    'nodejs_eventloop_utilization',
-    'Fraction of time that the event loop was busy since the start.',
-    () => performance.eventLoopUtilization().utilization,
-    'max',
-  )
+  metrics.read('nodejs_heap_used_bytes', () => process.memoryUsage().heapUsed)
+  metrics.read('nodejs_eventloop_utilization', () => performance.eventLoopUtilization().utilization)
 }

@@ -246,7 +246,7 @@ eachEngine((engine) => {
       const { mislaid: __, ...after } = await everythingIn(db)
       expect(after).toEqual(before)
       await rename('mislaid', 'audit_log')
-      // Neither does the process believe in what was rolled back.
+      // The process has not cached the rolled-back change either.
       expect((await own.issue(key)).status).toBe(200)
       await own.stop()
     })
@@ -361,7 +361,7 @@ eachEngine((engine) => {
     await own.form('/v1/oauth/revoke', { token: revoked }, pair)
     await own.issue({ appId: other.appId, appToken: key.appToken })
     await own.issue({ appId: key.appToken, appToken: other.appId })
-    // What has no prefix of ours cannot be recognised, so it is the one secret that is not tried here.
+    // A secret without a prefix of Jeton cannot be recognised, so the first one is left out.
     for (const secret of secrets.slice(1))
       await send(`${own.url}/management/v1/projects/${secret}?token=${secret}`)
     await own.manage('GET', `/projects/${token}`)

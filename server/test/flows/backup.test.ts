@@ -162,7 +162,7 @@ eachEngine((engine) => {
     expect(Number(found.version)).toBeGreaterThan(Number(lost.version))
     const again = await serve(target)
     for (const token of tokens) expect((await again.introspect(other, token)).text).toBe('{"active":false}')
-    // Limits begin anew and are exact.
+    // Limits start again and are exact.
     const issued = [await again.issue(other), await again.issue(other), await again.issue(other)]
     expect(issued.map(({ status }) => status)).toEqual([200, 200, 429])
     expect((await again.introspect(other, issued[0]!.body.access_token)).body.active).toBe(true)

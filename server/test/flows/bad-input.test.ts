@@ -6,12 +6,12 @@ import { type RawAnswer, sendBytes, sendRaw } from '../raw-http.ts'
 import { OPERATOR } from '../service.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
 
-/** What every error has, and what some have; nothing else. */
+/** Fields of every error, and fields of some errors. There are no others. */
 const ALWAYS = ['code', 'doc_url', 'key', 'message', 'request_id']
 const SOMETIMES = ['details', 'resource_id', 'resource_type']
 const OAUTH = ['error', 'error_description']
 
-/** Stack traces, SQL, the framework, the engines, places in a file system. */
+/** Stack traces, SQL, the framework, the engines, paths of files. */
 const INTERNALS =
   /\n\s+at |node_modules|file:\/\/|\.ts\b|\.js\b|FST_|ERR_|HPE_|SQLITE|SQLSTATE|kysely|fastify|postgres|syntax error|constraint|\/(home|tmp|root|usr)\//i
 
@@ -316,7 +316,7 @@ eachEngine((engine) => {
   afterAll(() => service.stop())
   beforeEach(clear)
 
-  /** Refusals are on record by design; everything else must stay as it is. */
+  /** Refusals are recorded by design. Everything else must stay unchanged. */
   async function contents() {
     const { refusals: _, ...rest } = await everythingIn(service.service.db)
     return rest

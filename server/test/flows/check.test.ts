@@ -134,7 +134,7 @@ eachEngine((engine) => {
         'request a new token',
       ],
     ] as [string, () => Promise<Question>, string][])(
-      'that fails at %s says so, and what would mend it',
+      'that fails at %s says so, and how to fix it',
       async (step, ask, remedy) => {
         const answer = await check(await ask())
         expect([answer.allowed, failures(answer)]).toEqual([false, [step]])

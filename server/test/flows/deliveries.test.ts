@@ -374,7 +374,7 @@ eachEngine((engine) => {
     expect(await run('delivery list --status exhausted --from 1d', false)).toContain(`${made.id}\texhausted`)
     expect(await run('delivery list --status held --quiet')).toBe('')
     const shown = await run(`delivery show ${made.id}`)
-    // What is wrong comes first, and what may be long comes last.
+    // The problem comes first, and long fields come last.
     expect(shown).toMatch(/^status +exhausted\nattempts_made +13\n/)
     expect(shown).toMatch(/\ndestination_url +https:\/\/hooks.example.com\/jeton\n/)
     expect(shown.indexOf('answered 500')).toBeLessThan(shown.indexOf('PAYLOAD'))

@@ -88,8 +88,8 @@ eachEngine((engine) => {
     stored(projectId, (row) => row.attempts_made === times && row.claim_id === null)
 
   /**
-   * Time goes on, half a second at a time, so that the worker polls, until what was waited for is there. Never faster than
-   * the store: on a slow disk a lease would end before the claim has been committed.
+   * Moves the time by half a second at a time, so that the worker polls, until the condition holds. Never faster than the
+   * store: on a slow disk a lease would end before the claim has been committed.
    */
   async function poll<T>(wanted: Promise<T>): Promise<T> {
     let over = false
@@ -209,7 +209,7 @@ eachEngine((engine) => {
         const after = next_attempt_at! - first_attempt_at!
         expect(after).toBeGreaterThanOrEqual(minutes * MINUTE)
         expect(after).toBeLessThanOrEqual(minutes * MINUTE * 1.1)
-        // From just before: what was sent too early would show by its timestamp.
+        // Starts just before it is due: a delivery that is sent too early has an earlier timestamp.
         await goTo(next_attempt_at! - 2 * SECOND)
         const received = await poll(receiver.receivedAtLeast(i + 2))
         const sentAt = Number(received.at(-1)!.headers['webhook-timestamp']) * 1000
@@ -289,7 +289,7 @@ eachEngine((engine) => {
     test('a connection to a forbidden address is refused, explained and not retried', async () => {
       const { env } = await engine.freshStore()
       const clock = new TestClock()
-      // It may reach this machine, and does not send.
+      // It is allowed to reach this machine, and does not send.
       const lenient = await startService({ ...env, ...ENV }, { clock, worker: false })
       const project = await lenient.project('Careless')
       await lenient.manage('POST', `/projects/${project.id}/webhooks`, {

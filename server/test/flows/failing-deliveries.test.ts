@@ -175,7 +175,7 @@ eachEngine((engine) => {
         const alone = await service.manage('GET', `${own.path}/deliveries/${one.id}`)
         expect(alone.body).toMatchObject(one)
       }
-      // What a deleted destination was is still told.
+      // The address of a deleted destination is still shown.
       await service.manage('DELETE', `${own.path}/webhooks/${to}`)
       const after = (await list(own)).body.data[0]
       expect(after.destination_url).toBe('https://crm.example.com/hook')

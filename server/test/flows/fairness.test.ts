@@ -11,9 +11,9 @@ const ENV = {
   JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
 }
 const EVENTS = 120
-/** What the scheduler of a busy machine adds to a delay of a few milliseconds, and a slow destination would not. */
+/** Added by the scheduler of a busy machine to a delay of a few milliseconds. A slow destination would add more. */
 const NOISE_MS = 50
-/** Whoever were slowed by the others would be so each time; a machine that is busy for a second is not. */
+/** A destination that others slow down fails every try. A machine that is busy for a second does not. */
 const TRIES = 8
 
 const median = (values: readonly number[]): number =>

@@ -29,7 +29,7 @@ function pathUnder(scope: Scope): string {
   return `${side === 'client' ? '/client' : ''}/v1/${segment === '*' ? 'unheard-of' : segment}/x`
 }
 
-/** What must open the path under `needed`, written down without the product's own rule. */
+/** Whether the scope must open a path that requires `needed`, written without the code under test. */
 const opens = (held: Scope, needed: Scope): boolean =>
   held === needed || held === (needed.startsWith('client_') ? 'client_api' : 'api')
 
@@ -454,7 +454,7 @@ eachEngine((engine) => {
       expect((await here!.manage('PATCH', key.path, change)).status).toBe(200)
       for (const one of credentials) expect(await statusOf(here!.url, '/v1/vouchers', one)).toBe(expected)
       await multiProcess.advance(2_000)
-      // The time stands still from here on: what is waited for is the store's answer, already under way.
+      // The time does not move from here on. The test only waits for a response of the store.
       for (const one of credentials)
         await expect.poll(() => statusOf(there!.url, '/v1/vouchers', one)).toBe(expected)
     }

@@ -14,7 +14,7 @@ const basic = ({ appId, appToken }: Pair) => ({
   authorization: `Basic ${Buffer.from(`${appId}:${appToken}`).toString('base64')}`,
 })
 
-/** Everything of an answer that a stranger could send two cases apart by. */
+/** Everything in a response by which a caller could tell two cases apart. */
 function seen({ status, headers, text }: Answer) {
   const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers)
   return { status, text: text.replace(/v-[0-9a-f]{18}/, 'v-…'), headers: rest }
@@ -296,7 +296,7 @@ eachEngine((engine) => {
     expect((await askAll(known)).every(({ body }) => body.active)).toBe(true)
     expect(tokenCache.misses).toBe(misses)
 
-    // Real ones do push each other out, and are still answered rightly.
+    // Real tokens evict each other, and are still answered correctly.
     for (const name of ['Second', 'Third']) {
       const other = await small.key((await small.project(name)).id)
       expect(tokensOf(await issueConcurrently([small], 1_000, other))).toHaveLength(1_000)

@@ -10,7 +10,7 @@ interface Tables {
 
 const LIFETIME_MS = 900_000
 
-/** What `Retry-After` must be for tokens of which the oldest was issued then. */
+/** The expected `Retry-After` if the oldest token was issued at `issuedAt`. */
 const retryAfter = (issuedAt: number, now: number): string =>
   String(Math.ceil((Math.floor(issuedAt / 1000) * 1000 + LIFETIME_MS - now) / 1000))
 
@@ -51,7 +51,7 @@ eachEngine((engine) => {
   const shownActive = async (projectId: string): Promise<number> =>
     (await a!.manage('GET', `/projects/${projectId}`)).body.active_tokens
 
-  /** The other processes are told of a change within two seconds. */
+  /** Other processes learn of a change within two seconds. */
   async function spread(): Promise<void> {
     await multiProcess.advance(1_000)
     await Promise.all(multiProcess.processes.map((process) => process.pollChanges()))
@@ -74,7 +74,7 @@ eachEngine((engine) => {
       const early = await issueConcurrently(multiProcess.processes, 40, key)
       expect([statuses(early), waits(early)]).toEqual([{ 429: 40 }, new Set(['1'])])
 
-      // To the very millisecond at which the first thousand expires.
+      // The exact millisecond at which the first thousand expires.
       await multiProcess.advance(Math.floor(issuedAt / 1000) * 1000 + LIFETIME_MS - multiProcess.now())
       expect(await shownActive(project.id)).toBe(0)
       const second = await issueConcurrently(multiProcess.processes, 3_000, key)
@@ -169,7 +169,7 @@ eachEngine((engine) => {
         { 429: 8 },
         new Set([retryAfter(first, multiProcess.now())]),
       ])
-      // Six are gone, four are left: still one too many.
+      // Six have expired and four are left: still one too many.
       await multiProcess.advance(LIFETIME_MS - 100_000)
       const four = await issueConcurrently(multiProcess.processes, 8, key)
       expect([statuses(four), waits(four)]).toEqual([
@@ -239,7 +239,7 @@ eachEngine((engine) => {
       })
       await spread()
       expect(await shownActive(project.id)).toBe(1_000)
-      // Unblocking brings no token back, so it takes no place either.
+      // Unblocking makes no token active again, so none counts.
       await a!.manage('POST', `${blocked!.path}/unblock`)
       expect(await shownActive(project.id)).toBe(1_000)
       expect((await b!.issue(blocked!)).status).toBe(429)

@@ -23,10 +23,10 @@ const WIRE = 'customer.reward_redemptions.completed'
 let folder: string
 let settings: Record<string, string>
 let service: TestService
-/** Of the test at hand. */
+/** New for every test. */
 let shop: Shop
 let receiver: Receiver
-/** Where webhooks really lead. */
+/** The real target of webhooks. */
 let elsewhere: Receiver
 let card: { code: string }
 let reward: { id: string }
@@ -71,7 +71,7 @@ const start = (argv: string[], around: Partial<Surroundings> = {}): RunningComma
   running.push(command)
   return command
 }
-/** Once it says that it listens: what happens from then on must arrive. */
+/** Resolves once the command says that it listens. Every later event must arrive. */
 async function listening(flags: string[] = [], around: Partial<Surroundings> = {}): Promise<RunningCommand> {
   const command = start(['listen', '--forward-to', receiver.url, ...flags], around)
   await command.printed(/Ctrl-C to quit|Waiting|first\./)
@@ -92,7 +92,7 @@ async function create(kind: 'webhook' | 'distribution', fields: object = {}) {
   expect(answer.status, answer.text).toBe(201)
   return answer.body as { id: string; secret: string }
 }
-/** Ids of the deliveries, once there are so many. */
+/** Ids of the deliveries, once there are `count`. */
 async function fannedOut(count: number): Promise<string[]> {
   for (;;) {
     const { body } = await service.manage('GET', `/projects/${shop.projectId}/deliveries`)
@@ -151,7 +151,7 @@ describe('listen', () => {
     expect(checked(secret, one!)).toMatchObject({ source: { target_url: receiver.url }, event: { id } })
     await command.stop()
 
-    // Kept, so that the receiver need not be told a new one each time.
+    // The secret is kept, so that the receiver needs no new one each time.
     await jeton(
       ['listen', '--forward-to', receiver.url, '--secret', secret, '--since', '1h', '--events', '1'],
       { env: env() },
@@ -236,7 +236,7 @@ describe('listen', () => {
     await command.printed(/webhook-signature: v1,/)
     expect(command.said()).toContain(first!.body)
     expect(command.said()).not.toContain('\u001b')
-    // Nobody retries by itself here, so what was refused stays refused unless someone presses the key.
+    // Nothing is retried automatically here: a refused delivery stays refused unless the key is pressed.
     expect((await command.stop()).code).toBe(0)
   })
 
@@ -374,7 +374,7 @@ describe('event', () => {
     const { code, out } = await jeton(['event', 'kinds'], { env: env() })
     expect(code).toBe(0)
     expect(out).toContain(`${KIND}\t${WIRE}\t2024-01-01\t`)
-    // Nobody needs to be an operator to ask.
+    // The command needs no operator.
     expect((await jeton(['event', 'kinds', '--url', service.url], { env: {} })).code).toBe(0)
   })
 })

@@ -9,7 +9,7 @@ import { TestClock } from '../test-clock.ts'
 
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 
-/** Sends every kind of secret to every place where one may end up, right and wrong; what was secret. */
+/** Sends every kind of secret in every place of a request, right and wrong. Returns the secrets. */
 async function useSecretsEverywhere(service: TestService): Promise<string[]> {
   const wrong = {
     token: 'jta_wrong-secret-of-a-stranger',
@@ -89,7 +89,7 @@ async function useSecretsEverywhere(service: TestService): Promise<string[]> {
   ]
 }
 
-/** The same once the server, or whoever reads the log, has decoded it. */
+/** Encodings of the secret that a server or a reader of the log would decode. */
 const spellingsOf = (secret: string): string[] => {
   const escaped = (text: string) => text.replace(/./gs, (char) => `%${char.charCodeAt(0).toString(16)}`)
   return [

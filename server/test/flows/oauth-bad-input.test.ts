@@ -19,7 +19,7 @@ const GRANT = 'grant_type=client_credentials'
 
 type Headers = readonly (readonly [string, string])[]
 
-/** Everything of an answer that a stranger could tell two cases apart by. */
+/** Everything in a response by which a caller could tell two cases apart. */
 function seen({ status, headers, body }: Answer) {
   const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers)
   return { status, headers: rest, body: { ...body, request_id: '…' } }
@@ -58,7 +58,7 @@ eachEngine((engine) => {
     })
   const ask = (scope: string) => post(TOKEN, `${GRANT}&scope=${encodeURIComponent(scope)}`)
 
-  /** The error of the contract, complete, in both families of words, without a word about our insides. */
+  /** Expects a complete error in both formats, without internals. */
   function expectError(answer: Answer, expected: ErrorKey, oauth: string = ERRORS[expected].oauth): void {
     expect([answer.status, answer.body?.key, answer.body?.error]).toEqual([
       ERRORS[expected].status,
@@ -389,7 +389,7 @@ eachEngine((engine) => {
       expect(await challenge([], form(key.appId, 'wrong'))).toBeNull()
       expect(await challenge([asBasic(`${key.appId}:wrong`)])).toMatch(/^Basic realm=/)
       expect(await challenge([['Authorization', 'Bearer wrong']])).toBe('Bearer error="invalid_token"')
-      // A right credential that may not do this is no reason for a challenge.
+      // A valid credential without the permission gets no challenge.
       expect(await challenge([asBasic(`${key.appId}:${key.appToken}`)], '')).toBeNull()
     })
 

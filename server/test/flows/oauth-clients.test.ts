@@ -11,11 +11,11 @@ import { eachEngine } from '../engines.ts'
 import { type Pair, startService, type TestService } from '../service.ts'
 
 /*
- * OAuth clients that nobody here wrote, as their users would use them. Each gets a token, asks about it, revokes it where
- * it can, and shows our errors as OAuth errors to whoever uses it.
+ * OAuth clients of other authors, used as their documentation says. Each gets a token, introspects it, revokes it if it
+ * can, and reports our errors as OAuth errors.
  */
 
-/** `simple-oauth2` brings no types. */
+/** `simple-oauth2` has no types. */
 const { ClientCredentials } = createRequire(import.meta.url)('simple-oauth2') as {
   ClientCredentials: new (
     config: unknown,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Everything that comes back on one connection, after each piece has been sent and our side was closed. */
+/** All bytes that a connection receives after it has sent every piece and closed its side. */
 async function conversation(pieces: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(service.url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -36,7 +36,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n'
 
 test('a request that was refused before its body, and then breaks off, gets no second response', async () => {
   const refused = `POST /v1/customers HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 50\r\n\r\n{"name"`
-  // Whoever shares the connection (a proxy) would take the second for the answer to its next request.
+  // A proxy that shares the connection would take the second for the response to its next request.
   expect(statusesIn(await conversation([refused]))).toEqual(['401'])
 })
 

@@ -20,7 +20,7 @@ const FIELDS = [
   'last_attempt',
 ]
 
-/** Nothing is sent here: what is looked at is what becomes due. */
+/** Nothing is sent here: the tests check when deliveries become due. */
 interface Shown {
   readonly id: string
   readonly status: string
@@ -183,15 +183,15 @@ eachEngine((engine) => {
       const { status, body } = await replay(event.id)
       expect(status).toBe(200)
       expect(body).toEqual({ object: 'replay', event_id: event.id, reopened: 3, held: 0, unchanged: 1 })
-      const anew = {
+      const reopened = {
         status: 'pending',
         slot: 0,
         first_attempt_at: null,
         next_attempt_at: now,
         settled_at: null,
       }
-      expect(await record.row(delivered.id)).toEqual({ ...delivered, ...anew })
-      expect(await record.row(exhausted.id)).toEqual({ ...exhausted, ...anew })
+      expect(await record.row(delivered.id)).toEqual({ ...delivered, ...reopened })
+      expect(await record.row(exhausted.id)).toEqual({ ...exhausted, ...reopened })
       expect(await record.row(waiting.id)).toEqual({ ...waiting, next_attempt_at: now })
       for (const row of [claimed, unrelated]) expect(await record.row(row.id)).toEqual(row)
       expect(await record.audit(event.id)).toMatchObject([
@@ -407,7 +407,7 @@ eachEngine((engine) => {
       const all = { include: both.include, reopened: 602, held: 0, failing_left_out: 0 }
       expect((await recover({ ...both, dry_run: true })).body).toMatchObject(all)
       expect((await recover(both)).body).toMatchObject(all)
-      // At their place in the schedule.
+      // At their time in the schedule.
       expect(await record.row(failing[601]!.id)).toEqual({ ...failing[601], next_attempt_at: now })
       for (const row of others) expect(await record.row(row.id)).toEqual(row)
       expect(await record.row(exhausted.id)).toMatchObject({ status: 'pending', slot: 0 })

@@ -19,7 +19,7 @@ eachEngine((engine) => {
   })
   afterAll(() => service.stop())
 
-  /** What the janitor does, at this moment. */
+  /** Runs the background job of retention now. */
   const clean = () => createRetention({ db: service.service.db, days: DAYS }).run(service.clock.now())
   const old = () => service.clock.now() - DAYS * DAY - 1
 

@@ -39,7 +39,7 @@ async function managementRoutes(url: string): Promise<Route[]> {
 
 /** They change nothing, although they are POST. */
 const CHECKS = ['access.check', 'token.check']
-/** They concern nobody but the operator itself. */
+/** They affect only the operator itself. */
 const OWN = ['session.end', 'session.end-current', 'login-code.create']
 const FOR_ADMINS = /^operator\.|^project\.(create|update|delete)$|^(setting|check)\./
 
@@ -52,7 +52,7 @@ function roleFor({ id, method }: Route): Role {
 const filled = ({ path }: Route, projectId: string): string =>
   path.replace('{project_id}', projectId).replace(/\{\w+\}/g, 'none')
 
-/** An empty body changes nothing: what requires one refuses it after the role was checked. */
+/** An empty body changes nothing: a route that requires one refuses it after the role was checked. */
 const call = (manage: Manage, route: Route, projectId: string): Promise<Answer> =>
   manage(route.method, filled(route, projectId), route.method === 'GET' ? undefined : {})
 

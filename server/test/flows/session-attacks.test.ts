@@ -20,7 +20,7 @@ import { startTimedService, type TimedService } from '../timed-service.ts'
 const UNSAFE = ['POST', 'PATCH', 'DELETE'] as const
 const MARK = { 'x-jeton-console': '1' }
 
-/** What a browser says about a request that another page has caused. */
+/** Headers that a browser adds to a request that another page has caused. */
 const FORGED: readonly (readonly [string, Record<string, string>])[] = [
   ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
   ['another port of the same host', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:9999' }],

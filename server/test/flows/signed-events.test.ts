@@ -24,7 +24,7 @@ eachEngine((engine) => {
   let env: Readonly<Record<string, string>>
   const { log, text: logged } = capturedLog({ level: 'trace' })
 
-  /** Nothing is sent or fanned out unless a test starts someone who does. */
+  /** Nothing is sent or fanned out unless a test starts a worker. */
   beforeAll(async () => {
     receiver = await startReceiver()
     env = { ...(await engine.settings()), ...ENV }
@@ -55,7 +55,7 @@ eachEngine((engine) => {
     const { body } = await manage('GET', '/events')
     return body.data.find((one: { group_id: string }) => one.group_id === group).id
   }
-  /** What has arrived, or will, at where all destinations lead. */
+  /** Waits for a matching event at the target of all destinations. */
   async function arrived(matches: (payload: Received['payload']) => boolean): Promise<Received> {
     for (let count = 1; ; count++) {
       const found = (await receiver.receivedAtLeast(count)).find(({ payload }) => matches(payload))

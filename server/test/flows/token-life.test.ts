@@ -45,7 +45,7 @@ eachEngine((engine) => {
     return body.active
   }
 
-  /** What other processes have at most in normal running. */
+  /** The longest time until other processes see a change, unless the store is down. */
   async function twoSeconds(): Promise<void> {
     await multiProcess.advance(2_000)
     await Promise.all([a.pollChanges(), b.pollChanges()])
@@ -308,7 +308,7 @@ eachEngine((engine) => {
     })
   })
 
-  test('a token request concurrent with the block of its key fails, or gets a token that is dead at once', async () => {
+  test('a token request concurrent with the block of its key fails, or gets a token that is never active', async () => {
     const { key, asker } = await club()
     const outcomes = { refused: 0, dead: 0 }
     const dead: string[] = []

@@ -35,7 +35,7 @@ const formats = { ipv4: isIPv4, ipv6: isIPv6, uri: true as const }
 const ajv = new Ajv2020({ strict: false, formats, multipleOfPrecision: 6 })
 const fromText = new Ajv2020({ strict: false, formats, coerceTypes: true })
 
-/** Values of which each lies on one side or the other of some rule: of dates, cursors, scopes, addresses, codes. */
+/** Values on both sides of rules about dates, cursors, scopes, addresses and codes. */
 const TEXTS = [
   ...['', ' ', 'x', 'x y', 'x\ty', 'x'.repeat(101), 'x'.repeat(2_001), '##', '-1', '0', '1', '1.5', 'true'],
   ...['2026-01-31', '2028-02-29', '2026-02-29', '2026-02-30', '2026-04-31', '0000-00-00', '2026-13-01'],
@@ -89,7 +89,7 @@ function* variantsOf(schema: Schema, base: Record<string, unknown>): Generator<o
   }
 }
 
-/** Where a sample cannot be read off the schema: what one field demands of another. */
+/** Samples of fields that depend on another field, which a schema does not express. */
 const BASES: Record<string, Record<string, unknown>> = {
   'loyalty.create': { name: 'x', voucher: { type: 'LOYALTY_CARD', loyalty_card: { points: 1 } } },
   'campaign.create': {
@@ -102,7 +102,7 @@ const BASES: Record<string, Record<string, unknown>> = {
   'delivery.recover': { since: '2026-01-31' },
 }
 
-/** What no schema can say, since it compares two fields or depends on the settings or on what is stored. */
+/** Refusals that no schema can express: they compare two fields, or depend on settings or stored data. */
 const BEYOND_SCHEMAS = [
   /^expiration_date must be later than start_date/,
   /is plain http, which others can read in transit/,
@@ -113,7 +113,7 @@ const BEYOND_SCHEMAS = [
   /^undelivered cannot be combined with/,
 ]
 
-/** Whether the service took offence at what was sent, and not at what is stored. */
+/** Whether the service refused the input, and not because of stored data. */
 function isRefused({ status, body }: Answer): boolean {
   const keys = [
     'invalid_payload',

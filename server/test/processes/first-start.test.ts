@@ -9,7 +9,7 @@ let env: Record<string, string>
 let child: ReturnType<typeof spawnJeton>
 let printed = ''
 
-/** The service as a person starts it: the binary, no setting but where to put things. */
+/** The service as a person starts it: the binary, with no setting except its folders. */
 beforeAll(async () => {
   folder = newFolder('first-start')
   env = { JETON_DATA_DIR: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config'), JETON_PORT: '0' }

@@ -13,7 +13,7 @@ const ENV = {
 }
 const WIRE = 'customer.reward_redemptions.completed'
 
-/** Redeems, and hands over what the receiver got with the secret that it was shown. */
+/** Redeems, and returns the delivery that arrived and the secret that the receiver was given. */
 async function redeemedAt(service: TestService, receiver: Receiver) {
   const shop = await openShop(service)
   const wanted = { target_url: receiver.url, events: [WIRE] }

@@ -71,7 +71,7 @@ async function runAsReader(guide: Document, blocks: readonly Block[]): Promise<R
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // However the test ends: the shell ends what it has started once nobody speaks to it.
+  // However the test ends: the shell kills its children once its input is closed.
   onTestFinished(() => void child.stdin.destroy())
   let [printed, answers] = ['', '']
   const code = await new Promise<number | null>((resolve) => {

@@ -59,7 +59,7 @@ async function encryptionFinding(env: Record<string, string>): Promise<Finding> 
   return JSON.parse(out).checks.find(({ name }: Finding) => name === 'encryption')
 }
 
-/** Starts what must not start. */
+/** Runs a service that must not start. */
 async function refused(env: Record<string, string>, args?: readonly string[]) {
   const running = runBinary({ home: newHome(), env, ...(args && { args }) })
   cleanUps.push(() => running.stop('SIGKILL'))

@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 const typed = (...argv: string[]) => jetonProcess(argv, { XDG_CONFIG_HOME: config })
-/** What stands below a step, up to the next blank line. */
+/** The text below a step, up to the next blank line. */
 const step = (number: number) => {
   const from = printed.indexOf('curl', printed.indexOf(`\n  ${number}  `))
   return printed.slice(from, printed.indexOf('\n\n', from))

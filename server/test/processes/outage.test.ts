@@ -26,7 +26,7 @@ describe('while PostgreSQL is down', () => {
   })
   afterAll(() => postgres.remove())
 
-  /** 503, when to come back, and not a word about what is behind us. */
+  /** Expects 503 with `Retry-After` and without internals. */
   function expectUnavailable(answer: Answer & { ms: number }): void {
     expect([answer.status, answer.body?.key]).toEqual([503, 'temporarily_unavailable'])
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -61,7 +61,7 @@ describe('while PostgreSQL is down', () => {
       await clock.advance(seconds === 25 ? 4_999 : 5_000)
     }
 
-    // What only the store knows: made-up tokens, keys that were not seen lately, secrets that memory would refuse.
+    // Answers that need the store: unknown tokens, keys that are not cached, secrets that the cache would refuse.
     const made = madeUpToken(project.id)
     expectUnavailable(await timed(service.introspect(key, made)))
     expectUnavailable(await timed(service.introspect(stranger, token)))
@@ -134,7 +134,7 @@ describe('while PostgreSQL is down', () => {
     expect(statuses).toEqual(new Set([200, 503]))
     expect(slowestMs).toBeLessThan(SECONDS_MS)
     expect(acknowledged.length).toBeGreaterThan(before)
-    // A process that remembers nothing must find every one of them in the store.
+    // A process without a cache must find every one of them in the store.
     const fresh = await startService(env, { clock: systemClock })
     const verdicts = await Promise.all(
       acknowledged.map(async ({ key, token }) => (await fresh.introspect(key, token)).body.active),

@@ -7,11 +7,11 @@ import { send } from '../service.ts'
 
 const CONNECTIONS = 150
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
-/** Their answers fill the buffers of the operating system, which by small answers would take a minute. */
+/** Large responses fill the buffers of the operating system. Small ones would take a minute. */
 const LARGE = get('/openapi.json').repeat(40)
-/** As many as one read brings. */
+/** As many requests as one read returns. */
 const SMALL = get('/health/live').repeat(1_700)
-/** What systemd grants the service; the other files in deploy/ grant the same. */
+/** The memory limit of the systemd unit. The other files in deploy/ have the same. */
 const UNIT = readFileSync(new URL('../../../deploy/jeton.service', import.meta.url), 'utf8')
 const MEMORY_LIMIT_MB = Number(/^MemoryMax=(\d+)M$/m.exec(UNIT)![1])
 
@@ -41,7 +41,7 @@ class Flood {
   }
 }
 
-/** The most memory that a process has ever held. */
+/** Peak memory of a process. */
 const peakMemoryMb = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 

@@ -118,7 +118,7 @@ const normalized = (text: string): string[] =>
 test('doctor --production checks the list of the README, or says that it cannot', async () => {
   const home = makeHome()
   await runBinary({ home: home.folder, args: ['migrate'] }).ended
-  // Said, and not left to a default: what this shell does not have is unknown.
+  // Set explicitly: the environment of this shell is unknown.
   const env = { JETON_HOST: '127.0.0.1', JETON_TRUSTED_PROXIES: '', JETON_WEBHOOK_ALLOW: '' }
   const doctor = runBinary({ home: home.folder, args: ['doctor', '--production', '--json'], env })
   await doctor.ended

@@ -32,7 +32,7 @@ const killedAtTheEnd = <R extends Running>(running: R): R => {
 const start = async (home: string, env: Record<string, string> = {}) =>
   killedAtTheEnd(await serveBinary({ home, env }))
 
-/** Starts what cannot start: its exit code and its one line. */
+/** Runs a service that cannot start. Returns its exit code and its one line. */
 async function failToStart(home: string, env: Record<string, string>) {
   const running = killedAtTheEnd(runBinary({ home, env }))
   const code = await running.ended
@@ -270,7 +270,7 @@ describe('a failed start prints one line with the fix, and an exit code for supe
   afterAll(home.remove)
 
   beforeAll(async () => {
-    // It takes its time, so it runs beside the others.
+    // It is slow, so it runs beside the others.
     began = performance.now()
     unreachable = runBinary({
       home: home.folder,
@@ -402,7 +402,7 @@ describe('a failed start prints one line with the fix, and an exit code for supe
 })
 
 describe('the launcher', () => {
-  /** How a process was started, as Linux tells it. */
+  /** How a process was started, as Linux reports it. */
   const startedWith = ({ child }: Running) => readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0')
 
   test.runIf(process.platform === 'linux')(
@@ -420,13 +420,13 @@ describe('the launcher', () => {
     expect(startedWith(running).join(' ')).not.toContain('semi-space')
   })
 
-  /** As an old Node would run it: the program asks for the version and for nothing else of it. */
+  /** Simulates an old Node: the program reads only its version. */
   const asNode = (version: string) => [
     '--import',
     `data:text/javascript,${encodeURIComponent(`Object.defineProperty(process.versions, 'node', { value: '${version}' })`)}`,
   ]
 
-  /** The launcher beside a program that only tells that it runs. */
+  /** The launcher beside a program that only prints that it runs. */
   function install({ withNode }: { withNode: boolean }): string {
     const folder = newHome()
     mkdirSync(join(folder, 'server', 'bin'), { recursive: true })

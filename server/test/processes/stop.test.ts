@@ -9,10 +9,10 @@ import { TestClock } from '../test-clock.ts'
 const CLIENTS = 50
 /** Kept connections would stay open for more than a minute. */
 const WITHIN_MS = 30_000
-/** For so long after it was told to stop, whoever asks on an open connection is served. */
+/** After SIGTERM, requests on open connections are served for this long. */
 const GRACE_MS = 300
 
-/** One request on a kept connection; `reused` tells whether the server had answered on it before. */
+/** One request on a kept connection. `reused` is true if the connection had a response before. */
 function post(agent: Agent, url: string, headers: Record<string, string>, fields: Record<string, string>) {
   return new Promise<{ status: number; text: string; closes: boolean }>((resolve, reject) => {
     const body = new URLSearchParams(fields).toString()
@@ -25,7 +25,7 @@ function post(agent: Agent, url: string, headers: Record<string, string>, fields
       answer.setEncoding('utf8').on('data', (chunk) => (text += chunk))
       answer.on('error', reject)
       answer.on('end', () => {
-        // Cut short, it would have ended without being complete.
+        // A truncated response would have ended without being complete.
         if (!answer.complete) return reject(new Error('half an answer'))
         resolve({ status: answer.statusCode!, text, closes: answer.headers.connection === 'close' })
       })
@@ -79,7 +79,7 @@ eachEngine((engine) => {
           const sentAt = performance.now()
           const answer = await post(agent, running.url + path, pair, fields).catch((error) => error as Error)
           if (answer instanceof Error) {
-            // A client that a busy machine has held up for longer than the grace finds nobody, and that is no fault.
+            // On a busy machine a client may be late by more than the grace period. Its refusal is correct.
             const inTime = terminated === 0 || sentAt < terminated + GRACE_MS
             return void (inTime && faults.push(`${path}: ${answer.message}`))
           }
@@ -88,7 +88,7 @@ eachEngine((engine) => {
           if (answer.status !== 200 || (!issues && body.active !== true))
             faults.push(`${path}: ${answer.status} ${answer.text}`)
           if (issues) issued.push(body.access_token)
-          // The server says that this was the last answer on this connection; whoever goes on must go elsewhere.
+          // The server says that this was the last response on this connection.
           if (answer.closes) return agent.destroy()
           if (answered > 1_000 && terminated === 0) {
             terminated = performance.now()

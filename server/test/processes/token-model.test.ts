@@ -35,7 +35,7 @@ class Model {
   activeOf = (key: number, now: number): ModelToken[] =>
     this.tokens.filter((token) => token.key === key && this.isActive(token, now))
 
-  /** Dead at once where it happens, and where it happens again. */
+  /** Ends the token in this process immediately, and in the other one after at most two seconds. */
   kill(token: ModelToken, where: number): void {
     token.diedIn = token.dead && token.diedIn !== where ? undefined : where
     token.dead = true
@@ -45,7 +45,7 @@ class Model {
     for (const token of this.tokens) if (token.key === key) this.kill(token, where)
   }
 
-  /** What a request for a token is answered: the error's key, or undefined for a token. */
+  /** The expected key of the error for a token request, or undefined if it gets a token. */
   refusal(index: number, secret: string, now: number): string | undefined {
     const key = this.keys[index]!
     const isPrevious = key.previous?.secret === secret && now < key.previous.until
@@ -117,14 +117,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const RUNS = 12
 
-/** A history under way: what is sent, and what the model says to it. */
+/** Sends one history and compares every response with the model. */
 class Run {
   readonly model = new Model()
   readonly #service: MultiProcess
   readonly #pairs: { appId: string; path: string }[] = []
   #asker = { appId: '', appToken: '' }
   #address = 0
-  /** A process may not have heard yet of a change made in the other. */
+  /** A process may not know yet of a change made in the other. */
   #unsettled = false
 
   constructor(multiProcess: MultiProcess) {
@@ -188,7 +188,7 @@ class Run {
     }
     const secret = secrets[step.secret]
     const expected = this.model.refusal(step.key, secret, now)
-    // Everyone has an address of their own, so that wrong secrets are not throttled.
+    // Every request has its own address, so that wrong secrets are not throttled.
     const from = { 'x-forwarded-for': `10.0.${this.#address >> 8}.${this.#address++ & 255}` }
     const answer = await this.process(step.at).issue(
       { appId: this.#pairs[step.key]!.appId, appToken: secret },
@@ -266,7 +266,7 @@ class Run {
     await this.#agrees(1 - where)
   }
 
-  /** At most two seconds, in which every process has looked. */
+  /** Advances by two seconds, in which every process has polled. */
   async #settle(): Promise<void> {
     if (this.#unsettled) await this.#wait(1_500)
   }

@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { checkDataFolder, checkEncryption } from './check-files.ts'
 import { checkProduction, checkProxies, type Judge } from './check-production.ts'
-import { checkWorkers, examineStore, type StoreExamined, unseenStore } from './check-store.ts'
+import { checkProcesses, examineStore, type StoreExamined, unseenStore } from './check-store.ts'
 import { type Finding, failed, ok } from './finding.ts'
 
 interface Deps {
@@ -24,7 +24,7 @@ export async function checkService(deps: Deps, production: boolean): Promise<Fin
     ...checkDataFolder(config, production),
     checkEncryption(config, { production, needed: store.neededKeys }),
     ...store.findings,
-    checkWorkers(config),
+    checkProcesses(config),
     ...checkProxies(config, production),
     ...(production ? checkProduction(config, store, trust) : []),
   ]

@@ -91,7 +91,7 @@ function operatorFinding(config: Config, count: number): Finding {
     : failed('operator', 'none', 'jeton operator create --local --save')
 }
 
-export function checkWorkers(config: Config, processors = availableParallelism()): Finding {
+export function checkProcesses(config: Config, processors = availableParallelism()): Finding {
   const { JETON_WORKERS: workers, JETON_DATABASE_URL: postgres } = config
   if (workers > processors)
     return warning(

@@ -5,7 +5,7 @@ import { jeton, newFolder } from '../../../test/command-line.ts'
 import { eachEngine } from '../../../test/engines.ts'
 import { startService } from '../../../test/service.ts'
 import { checkEncryption } from '../../app/checks/check-files.ts'
-import { checkWorkers } from '../../app/checks/check-store.ts'
+import { checkProcesses } from '../../app/checks/check-store.ts'
 import type { Finding } from '../../app/checks/finding.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config/index.ts'
@@ -122,7 +122,7 @@ describe('the doctor finds', () => {
   test('more processes than CPUs, and suggests more if CPUs are unused', () => {
     const onPostgres = { JETON_DATABASE_URL: 'postgres://127.0.0.1/none' }
     const workers = (count: string, processors: number, env: object = onPostgres) =>
-      checkWorkers(readConfig({ ...env, JETON_WORKERS: count }), processors)
+      checkProcesses(readConfig({ ...env, JETON_WORKERS: count }), processors)
     expect(workers('4', 2)).toMatchObject({ result: 'warning', do: 'JETON_WORKERS=2' })
     expect(workers('2', 2)).toMatchObject({ result: 'ok', says: '2 processes on one port, 2 CPUs' })
     expect(workers('1', 8).says).toBe('one process; JETON_WORKERS=8 would use all 8 CPUs')

@@ -1,17 +1,25 @@
+import { existsSync, statSync } from 'node:fs'
 import { checkDataFolder, checkEncryption } from '../../app/checks/check-files.ts'
 import { checkProduction, checkProxies, type Judge } from '../../app/checks/check-production.ts'
-import { checkWorkers } from '../../app/checks/check-store.ts'
+import {
+  checkProcesses,
+  examineStore,
+  type StoreExamined,
+  saneClock,
+  unseenStore,
+} from '../../app/checks/check-store.ts'
 import { asUnknown, type Finding, failed, ok, unknown } from '../../app/checks/finding.ts'
+import { canCreateSample } from '../../app/first-start.ts'
 import { type Config, type Environment, readConfig } from '../../platform/config/index.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import { type AnsweredBy, type AskOptions, answeredByText, askService } from '../ask-service.ts'
+import { explainFailure } from '../exit.ts'
 import { TERMINAL_COLUMNS, wrapped } from '../format.ts'
 import { asStarted, coloured, type Io, printLine } from '../io.ts'
+import { profilePath, shownProfilePath } from '../profile.ts'
 import { FROM_SHELL, SHELL_SETTINGS } from '../show-config.ts'
-import { storeExists } from '../store.ts'
+import { openExisting, sqliteFile, storeExists } from '../store.ts'
 import { checkPorts } from './check-port.ts'
-import { checkProfile } from './check-profile.ts'
-import { checkStore } from './check-store.ts'
 
 interface DoctorOptions extends AskOptions {
   readonly production?: boolean
@@ -83,7 +91,7 @@ async function examine(io: Io, production: boolean): Promise<Finding[]> {
     production && !storeExists(config) ? asUnknown(encryption) : encryption,
     ...store.findings,
     ...(await checkPorts({ io, config, store })),
-    judge(checkWorkers(config), ['JETON_WORKERS']),
+    judge(checkProcesses(config), ['JETON_WORKERS']),
     checkProfile(io.env),
     ...checkProxies(config, production).map((found) => judge(found, ['JETON_TRUSTED_PROXIES'])),
     ...(production ? checkProduction(config, store, judge) : []),
@@ -122,4 +130,50 @@ function line(io: Io, { name, result, says, do: remedy }: Finding): string {
   const steps =
     remedy?.split('\n').map((step, i) => `${i === 0 ? '  → ' : '    '}${asStarted(io, step)}`) ?? []
   return [`${mark[result]} ${name.padEnd(12)} ${text.join(`\n${' '.repeat(MARGIN)}`)}`, ...steps].join('\n')
+}
+
+interface StoreOptions {
+  readonly now: () => number
+  /** With --production a missing store is unknown, because the service may use another one. */
+  readonly production: boolean
+}
+
+/** Opens the store of these settings and checks it. */
+async function checkStore(config: Config, { now, production }: StoreOptions): Promise<StoreExamined> {
+  const notYet = production ? unknown : ok
+  if (!storeExists(config)) {
+    const says = `SQLite ${sqliteFile(config)} does not exist yet; the first start creates it`
+    return unseenStore([notYet('store', says), saneClock(now()), operatorOfNew(config, notYet)], [])
+  }
+  try {
+    const db = await openExisting(config)
+    return await examineStore(config, db, now).finally(() => db.close())
+  } catch (error) {
+    const [says = ''] = explainFailure(error).text.split('\n', 1)
+    return unseenStore([failed('store', says, remedyFor(config))], undefined)
+  }
+}
+
+const remedyFor = (config: Config): string =>
+  config.JETON_DATABASE_URL
+    ? 'fix JETON_DATABASE_URL, or start PostgreSQL'
+    : 'fix it, or JETON_DATA_DIR=<another directory>'
+
+function operatorOfNew(config: Config, notYet: typeof ok): Finding {
+  if (config.JETON_MANAGEMENT_ID) return ok('operator', `${config.JETON_MANAGEMENT_ID}, from the settings`)
+  if (canCreateSample(config)) return notYet('operator', 'the first start creates one')
+  return failed('operator', 'none', 'jeton operator create --local --save')
+}
+
+const NOT_OWNER = 0o077
+
+/** The profile has the token of an operator. */
+function checkProfile(env: Environment): Finding {
+  const path = profilePath(env)
+  const shown = shownProfilePath(env)
+  if (!existsSync(path)) return ok('profile', `none yet (${shown}); jeton login creates one`)
+  const mode = statSync(path).mode & 0o777
+  if (mode & NOT_OWNER)
+    return failed('profile', `${shown} is readable by others (${mode.toString(8)})`, `chmod 600 ${shown}`)
+  return ok('profile', `${shown}, readable only by you`)
 }

@@ -99,7 +99,7 @@ export class EventFeed {
       signal,
     })
     const list = json as List
-    return { events: list.data as unknown as EventHead[], next: list.next_cursor }
+    return { events: list.data as unknown as EventHead[], next: list.next_cursor ?? null }
   }
 }
 

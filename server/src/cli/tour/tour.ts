@@ -8,7 +8,7 @@ import { startReceiver } from '../live/local-receiver.ts'
 import { eventSteps } from './event-steps.ts'
 import { createReport, type Report, resultJson, type StepResult } from './report.ts'
 import { tokenSteps } from './token-steps.ts'
-import { type Exchange, type Found, GuaranteeBroken, type Step, TourProject } from './tour-project.ts'
+import { type Exchange, GuaranteeBroken, type Step, TourProject } from './tour-project.ts'
 
 interface TourOptions extends ConnectionOptions {
   readonly apiUrl?: string
@@ -58,19 +58,15 @@ async function tour(io: Io, options: TourOptions): Promise<void> {
     const steps = [...tokenSteps(project), ...eventSteps(project)]
     const results = await runSteps(steps, { project, report, exchanges })
     const error = await project.delete(name)
-    const summary = {
-      name,
-      error,
-      results,
-      of: steps.length,
-      ms: performance.now() - started,
-      via: project.via,
-    }
-    if (options.json) printLine(io, JSON.stringify(summaryJson(connection.url, summary), null, 2))
-    report.end(lastLines(summary, options))
+    const held = results.filter(({ found }) => found).length
+    const { via } = project
+    const ms = performance.now() - started
+    const outcome: Outcome = { name, error, results, held, of: steps.length, ms, via }
+    if (options.json) printLine(io, JSON.stringify(outcomeJson(connection.url, outcome), null, 2))
+    report.end(lastLines(outcome, options))
     if (error)
       remark(io, `The project was not deleted: ${error}\nDelete it later: jeton project delete '${name}'`)
-    if (heldIn(summary) < steps.length || error) throw new ExitWith(EXIT.refused)
+    if (held < steps.length || error) throw new ExitWith(EXIT.refused)
   } finally {
     await receiver.close()
   }
@@ -105,8 +101,7 @@ async function runSteps(
     report.beginStep(index + 1, step)
     const started = performance.now()
     const { found, failure, isLast } = await runStep(step, stopped)
-    const ms = performance.now() - started
-    const result = { step, found, failure, ms, exchanges: exchanges.splice(0) }
+    const result = { step, found, failure, ms: performance.now() - started, exchanges: exchanges.splice(0) }
     if (found || !stopped.aborted) results.push(result)
     report.endStep(result)
     if (isLast || stopped.aborted) break
@@ -117,7 +112,7 @@ async function runSteps(
 async function runStep(
   step: Step,
   stopped: AbortSignal,
-): Promise<{ found?: Found; failure?: string; isLast?: boolean }> {
+): Promise<Pick<StepResult, 'found' | 'failure'> & { isLast?: boolean }> {
   try {
     return { found: await step.run() }
   } catch (error) {
@@ -130,44 +125,43 @@ async function runStep(
   }
 }
 
-interface Summary {
+interface Outcome {
   readonly name: string
   /** Why the project was not deleted. */
   readonly error: string | undefined
   readonly results: readonly StepResult[]
+  readonly held: number
   readonly of: number
   readonly ms: number
   readonly via: TourProject['via']
 }
 
-const heldIn = ({ results }: Summary): number => results.filter(({ found }) => found).length
+const VIA = {
+  sent: ['The server sent the event: JETON_WEBHOOK_ALLOW includes this machine.'],
+  forwarded: [
+    'This server sends only to public addresses, so the tour forwarded the event itself, as `jeton listen` does.',
+    'To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
+  ],
+}
 
-function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
-  const { error, results, of, ms, via } = summary
+function lastLines({ error, results, held, of, ms, via }: Outcome, { verbose }: TourOptions): string[] {
   const skipped = results.length < of ? `, ${of - results.length} not run` : ''
   const deleted = error ? '' : ' The project is deleted.'
-  const lines = [
-    `${heldIn(summary)} of ${of} guarantees hold${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+  return [
+    `${held} of ${of} guarantees hold${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+    ...(via ? ['', ...VIA[via]] : []),
+    ...(verbose ? [] : ['', 'Details of each step, with every request:', 'jeton tour --verbose']),
   ]
-  if (via === 'forwarded')
-    lines.push(
-      '',
-      'This server sends only to public addresses, so the tour forwarded the event itself, as `jeton listen` does.',
-      'To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start',
-    )
-  if (via === 'sent') lines.push('', 'The server sent the event: JETON_WEBHOOK_ALLOW includes this machine.')
-  if (!verbose) lines.push('', 'Details of each step, with every request:', 'jeton tour --verbose')
-  return lines
 }
 
 /** Programs rely on these names and values. */
-const summaryJson = (url: string, summary: Summary) => ({
-  as_promised: heldIn(summary),
-  of: summary.of,
-  duration_ms: Math.round(summary.ms),
+const outcomeJson = (url: string, { held, of, ms, name, error, via, results }: Outcome) => ({
+  as_promised: held,
+  of,
+  duration_ms: Math.round(ms),
   url,
-  project: summary.name,
-  project_deleted: !summary.error,
-  events: summary.via === 'forwarded' ? 'brought' : (summary.via ?? null),
-  steps: summary.results.map(resultJson),
+  project: name,
+  project_deleted: !error,
+  events: via === 'forwarded' ? 'brought' : (via ?? null),
+  steps: results.map(resultJson),
 })

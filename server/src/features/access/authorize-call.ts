@@ -129,21 +129,33 @@ function intersectScopes(held: readonly string[], permissions: readonly Scope[])
   return both
 }
 
-const missingScope = (held: readonly string[], { needed }: Call): Scope | undefined =>
+const missingScope = (held: readonly string[], { needed }: Pick<Call, 'needed'>): Scope | undefined =>
   needed.find((scope) => !covers(held, scope))
 
+/** Lists everything that a call lacks: the address, a scope of the token, a permission of the key. */
+export const findFaults = (
+  { address, needed }: { address: string | null; needed: readonly Scope[] },
+  { key, tokenScope }: Caller,
+) => ({
+  address: !key.allowsIp(address),
+  scope: tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), { needed }),
+  permission: missingScope(key.permissions, { needed }),
+})
+
 /** Checks the address, then the scope. The address of a key pair was already checked with its secret. */
-function refusalFor(call: Call, { key, tokenScope }: Caller): Problem | undefined {
-  if (!key.allowsIp(call.caller.plain))
+function refusalFor(call: Call, caller: Caller): Problem | undefined {
+  const { key, tokenScope } = caller
+  const address = call.caller.plain
+  const faults = findFaults({ address, needed: call.needed }, caller)
+  if (faults.address)
     return ipNotAllowed(
       key,
-      call.caller.plain,
+      address,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
-  const byToken = tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), call)
-  if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope}.`)
-  const byKey = missingScope(key.permissions, call)
-  if (byKey) return insufficient(key, call, byKey, `Its API key has: ${key.permissions.join(' ')}.`)
+  if (faults.scope) return insufficient(key, call, faults.scope, `This token has: ${tokenScope}.`)
+  if (faults.permission)
+    return insufficient(key, call, faults.permission, `Its API key has: ${key.permissions.join(' ')}.`)
   return undefined
 }
 

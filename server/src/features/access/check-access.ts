@@ -1,4 +1,4 @@
-import { covers, SCOPE_VALUES, SCOPES, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
+import { SCOPE_VALUES, SCOPES, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
 import { normalizeIp } from '../../platform/addresses.ts'
 import { closest } from '../../platform/closest.ts'
 import type { Database } from '../../platform/database/index.ts'
@@ -7,11 +7,16 @@ import { type ApiKeyRow, findApiKey, findApiKeyByAppId, whitelistOf } from '../a
 import {
   type CachedKey,
   cachedKey,
+  cachedToken,
   findTokens,
+  isKeyActive,
+  isOfCurrentEpoch,
+  isUnexpired,
   parseAccessToken,
   type TokenCache,
   type TokenRow,
 } from '../tokens/index.ts'
+import { findFaults } from './authorize-call.ts'
 import { requiredScopeOf } from './call-path.ts'
 
 export interface AccessQuestion {
@@ -44,8 +49,8 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
   passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
 
 /**
- * Checks whether a token or key is allowed to call a path from an address, and reports each step. It reads the store
- * instead of the cache, and comes to the same decision as the guard.
+ * Checks whether a token or key is allowed to call a path from an address, and reports each step. It uses the conditions of
+ * `verify-token.ts` and `authorize-call.ts`, with rows of the store instead of the cache.
  */
 export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
@@ -105,7 +110,9 @@ async function holderSteps(
     no: 'no API key has this app id',
     remedy: 'Compare it with: jeton key list',
   })
-  return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
+  return row
+    ? [found, ...keySteps({ key: cachedKey(row, 0), tokenScope: undefined }, question, needed)]
+    : [found]
 }
 
 export interface FoundToken {
@@ -157,25 +164,25 @@ export function tokenSteps(
     wellFormed,
     onRecord,
     ...lifeSteps(token, key, tokenCache.databaseClock.now()),
-    ...keySteps(key, question, needed),
-    ...scopeStep(token, needed),
+    ...keySteps({ key, tokenScope: token.scope }, question, needed),
   ]
 }
 
-function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
+function lifeSteps(row: TokenRow, key: CachedKey, now: number): Check[] {
   const remedy = 'The client must request a new token.'
+  const token = cachedToken(row, 0)
   return [
-    check('not_revoked', token.revoked_at === null, {
+    check('not_revoked', !token.revoked, {
       yes: 'it was not revoked',
-      no: `it was revoked at ${isoTime(token.revoked_at ?? 0)}`,
+      no: `it was revoked at ${isoTime(row.revoked_at ?? 0)}`,
       remedy,
     }),
-    check('not_expired', now < token.expires_at, {
-      yes: `it expires at ${isoTime(token.expires_at)}`,
-      no: `it expired at ${isoTime(token.expires_at)}`,
+    check('not_expired', isUnexpired(token, now), {
+      yes: `it expires at ${isoTime(token.expiresAt)}`,
+      no: `it expired at ${isoTime(token.expiresAt)}`,
       remedy,
     }),
-    check('of_present_epoch', token.epoch === row.epoch, {
+    check('of_present_epoch', isOfCurrentEpoch(token, key), {
       yes: 'since then, its key was not blocked and its tokens were not revoked',
       no: 'after it was issued, its key was blocked or deleted, or all tokens of the key were revoked',
       remedy,
@@ -187,15 +194,25 @@ function lifeSteps(token: TokenRow, { row }: CachedKey, now: number): Check[] {
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
+interface Holder {
+  readonly key: CachedKey
+  /** Undefined for a key that is checked without a token. */
+  readonly tokenScope: string | undefined
+}
+
 function keySteps(
-  key: CachedKey,
+  { key, tokenScope }: Holder,
   { address }: Pick<AccessQuestion, 'address'>,
   needed: Scope | null,
 ): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
+  const faults = findFaults(
+    { address: address === undefined ? null : normalizeIp(address), needed: needed === null ? [] : [needed] },
+    { key, tokenScope },
+  )
   const steps = [
-    check('key_active', state === 'active', {
+    check('key_active', isKeyActive(key), {
       yes: 'the key is active',
       no: `the key is ${state}`,
       remedy:
@@ -206,32 +223,29 @@ function keySteps(
   ]
   if (address !== undefined)
     steps.push(
-      check('address', key.allowsIp(normalizeIp(address)), {
+      check('address', !faults.address, {
         yes: `${address} is allowed to use the key`,
         no: `${address} is not in the IP allowlist of the key`,
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
-  if (needed !== null)
+  if (needed === null) return steps
+  steps.push(
+    check('permissions', faults.permission === undefined, {
+      yes: `the key has: ${key.permissions.join(' ')}`,
+      no: `the key has only: ${key.permissions.join(' ')}`,
+      remedy: isUnnamed(needed)
+        ? CHECK_PATH
+        : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+    }),
+  )
+  if (tokenScope !== undefined)
     steps.push(
-      check('permissions', covers(key.permissions, needed), {
-        yes: `the key has: ${key.permissions.join(' ')}`,
-        no: `the key has only: ${key.permissions.join(' ')}`,
-        remedy: isUnnamed(needed)
-          ? CHECK_PATH
-          : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+      check('scope', faults.scope === undefined, {
+        yes: `the token has: ${tokenScope}`,
+        no: `the token has only: ${tokenScope}`,
+        remedy: isUnnamed(needed) ? CHECK_PATH : `The client must request a token with "${needed}".`,
       }),
     )
   return steps
-}
-
-function scopeStep({ scope }: TokenRow, needed: Scope | null): Check[] {
-  if (needed === null) return []
-  return [
-    check('scope', covers(scope.split(' '), needed), {
-      yes: `the token has: ${scope}`,
-      no: `the token has only: ${scope}`,
-      remedy: isUnnamed(needed) ? CHECK_PATH : `The client must request a token with "${needed}".`,
-    }),
-  ]
 }

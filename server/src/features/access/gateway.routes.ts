@@ -1,6 +1,12 @@
 import { Type } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
-import { ALL_METHODS, type ApiRequest, type ApiResponse, type App } from '../../platform/http/index.ts'
+import {
+  ALL_METHODS,
+  type ApiRequest,
+  type ApiResponse,
+  type App,
+  fastifyHandler,
+} from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, readCredential } from '../tokens/index.ts'
 import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
@@ -28,7 +34,7 @@ const PLAIN_TEXT = ['content-type', 'text/plain; charset=utf-8']
  * Answers any method from the cache before a body is read.
  */
 export function gatewayRoutes(app: App, deps: Deps): void {
-  const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
+  const answers = deps.metrics.counter('jeton_gateway_decisions_total')
   const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
 
   function pass({ key, scope }: Allowed): ApiResponse {
@@ -89,7 +95,6 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         description:
           'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
       },
-      // Never called: a route that accepts no body responds before it would be read.
-      handler: () => undefined,
+      handler: fastifyHandler(authorize),
     })
 }

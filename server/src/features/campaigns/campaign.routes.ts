@@ -158,6 +158,7 @@ function addRoutes(app: App, deps: Deps, { path, noun, only }: Kind): void {
           ...(only ? {} : { campaign_type: Type.Optional(oneOf<CampaignType>(CAMPAIGN_TYPES)) }),
         }),
         response: { 200: namedListOf('campaigns', Campaign) },
+        'x-columns': ['id', 'name', 'campaign_type', 'active', 'created_at'],
       },
     },
     async ({ projectId, query }) => {

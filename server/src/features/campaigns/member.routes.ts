@@ -86,6 +86,7 @@ export function memberRoutes(app: App, deps: Deps): void {
         params: CampaignParams,
         querystring: Type.Object(PageQuery),
         response: { 200: namedListOf('vouchers', Voucher) },
+        'x-columns': ['code', 'campaign', 'holder_id', 'loyalty_card.balance', 'active', 'created_at'],
       },
     },
     async ({ projectId, params, query }) => {

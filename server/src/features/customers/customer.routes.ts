@@ -89,6 +89,7 @@ export function customerRoutes(app: App, deps: Deps): void {
           name: filterField('Exact name.'),
         }),
         response: { 200: namedListOf('customers', Customer) },
+        'x-columns': ['id', 'source_id', 'name', 'email', 'loyalty.points', 'created_at'],
       },
     },
     async ({ projectId, query }) => {

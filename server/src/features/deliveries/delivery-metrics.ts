@@ -4,11 +4,8 @@ import type { ClaimedDelivery } from './send-buffer.ts'
 import type { SendResult } from './send-delivery.ts'
 
 export function deliveryMetrics({ metrics, usage }: { metrics: Metrics; usage: UsageCounter }) {
-  const attempts = metrics.counter('jeton_delivery_attempts_total', 'Delivery attempts, by outcome.')
-  const arrival = metrics.histogram(
-    'jeton_delivery_arrival_seconds',
-    'Time from the commit of an event to its delivery, if the first attempt succeeded.',
-  )()
+  const attempts = metrics.counter('jeton_delivery_attempts_total')
+  const arrival = metrics.histogram('jeton_delivery_arrival_seconds')()
   const ended: Partial<Record<SendResult['outcome'], Counter>> = {}
   return ({ delivery, event, target }: ClaimedDelivery, { outcome }: SendResult, now: number): void => {
     ended[outcome] ??= attempts({ outcome })

@@ -1,4 +1,4 @@
-import { startPeriodic } from '../../platform/worker/index.ts'
+import { startPeriodic } from '../../platform/periodic.ts'
 import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
 import { type Backlog, DELIVERIES_DUE, readBacklog, resumeHeld } from './delivery.store.ts'
@@ -41,17 +41,10 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
 
 function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {
   let seen: (Backlog & { readonly at: number }) | undefined
-  metrics.gauge(
-    'jeton_deliveries_due',
-    'Due deliveries in the store, counted up to 1,000 per destination.',
-    () => seen?.due,
-    'max',
-  )
-  metrics.gauge(
+  metrics.read('jeton_deliveries_due', () => seen?.due)
+  metrics.read(
     'jeton_deliveries_oldest_due_seconds',
-    'Age of the oldest due delivery.',
-    () => (seen === undefined ? undefined : Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000),
-    'max',
+    () => seen && Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000,
   )
   const run = async () => {
     const at = await db.now()

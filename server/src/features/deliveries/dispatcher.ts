@@ -74,7 +74,7 @@ export class Dispatcher {
     this.#deps = deps
     this.#recordMetrics = deliveryMetrics(deps)
     const inFlight = () => this.#limits.inFlight
-    deps.metrics.gauge('jeton_deliveries_in_flight', 'Sends in flight in this process.', inFlight)
+    deps.metrics.read('jeton_deliveries_in_flight', inFlight)
   }
 
   /** True if the last exchange failed. Nothing is relayed, claimed or started until one succeeds. */

@@ -172,6 +172,7 @@ export function rewardRoutes(app: App, deps: Deps): void {
         summary: 'List rewards, newest first',
         querystring: Type.Object(PageQuery),
         response: { 200: namedListOf('data', Reward) },
+        'x-columns': ['id', 'name', 'type', 'stock', 'redeemed', 'created_at'],
       },
     },
     async ({ projectId, query }) => {

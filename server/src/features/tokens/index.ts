@@ -9,7 +9,7 @@ export { type CachedKey, cachedKey, type EffectiveScopes } from './cached-key.ts
 export { ChangeFeed } from './change-feed.ts'
 export { type Credential, readCredential } from './client-credentials.ts'
 export { IssueBatcher } from './issue-batcher.ts'
-export { removeOldTokens } from './janitor.worker.ts'
+export { removeOldTokens } from './janitor.job.ts'
 export { LastUsedTracker } from './last-used.ts'
 export { oauthRoutes } from './oauth.routes.ts'
 export { tokenRoutes } from './token.routes.ts'
@@ -20,5 +20,12 @@ export {
   TOKENS_REVOKED,
 } from './token.store.ts'
 export { LIFETIME_MS, parseAccessToken, type TokenRow } from './token.ts'
-export { TokenCache } from './token-cache.ts'
-export { tryVerifyToken, type Verdict, verifyToken } from './verify-token.ts'
+export { cachedToken, TokenCache } from './token-cache.ts'
+export {
+  isKeyActive,
+  isOfCurrentEpoch,
+  isUnexpired,
+  tryVerifyToken,
+  type Verdict,
+  verifyToken,
+} from './verify-token.ts'

@@ -26,7 +26,9 @@ export interface IssueItem {
 
 /**
  * Version of all keys of a project, which PostgreSQL returned with a token of this key. While the project has the same
- * version, the key is unchanged and need not be read. Undefined for a key with its own limit.
+ * version, the key is unchanged and need not be read. Undefined for a key with its own limit. Its column is
+ * `projects.keys_mark` and the SQL function takes it as `known_versions`: new names would exclude older versions of Jeton
+ * from the store.
  */
 export type KeysVersion = string
 

@@ -8,7 +8,7 @@ const MAX_BATCH = 256
 const MAX_IN_FLIGHT = 2
 /** Enough to start a batch while another one is being committed. */
 const MIN_BATCH = 32
-/** A batch that takes longer probably waits for a lock. Longer than the 25 ms after which later batches get another connection. */
+/** A small batch waits this long for the one in flight. A batch that takes longer probably waits for a lock. */
 const MAX_BATCH_DELAY_MS = 30
 /** Above this number of unanswered requests callers get 503, so that requests cannot exhaust memory. */
 const MAX_WAITING = 10_000

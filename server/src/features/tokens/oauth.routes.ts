@@ -282,9 +282,9 @@ const metadata = (issuer: string) => ({
 })
 
 function addOAuthMetrics(metrics: Metrics) {
-  const issued = metrics.counter('jeton_tokens_issued_total', 'Tokens issued.')()
-  const refused = metrics.counter('jeton_tokens_refused_total', 'Token requests refused, by error key.')
-  const verdicts = metrics.counter('jeton_introspections_total', 'Introspections, by verdict.')
+  const issued = metrics.counter('jeton_tokens_issued_total')()
+  const refused = metrics.counter('jeton_tokens_refused_total')
+  const verdicts = metrics.counter('jeton_introspections_total')
   const [active, inactive] = [verdicts({ verdict: 'active' }), verdicts({ verdict: 'inactive' })]
   return {
     issued: () => issued.add(),

@@ -175,7 +175,7 @@ export class TokenCache {
   }
 }
 
-const cachedToken = (row: TokenRow, readAt: number): CachedToken => ({
+export const cachedToken = (row: TokenRow, readAt: number): CachedToken => ({
   projectId: row.project_id,
   keyId: row.key_id,
   epoch: row.epoch,

@@ -48,10 +48,15 @@ export async function verifyToken(
   return evaluate(cache, token, key)
 }
 
+/** Conditions of an active token. All must hold; an access check reports each of them. */
+export const isUnexpired = (token: CachedToken, now: number): boolean => now < token.expiresAt
+export const isKeyActive = ({ row }: CachedKey): boolean => row.state === 'active'
+export const isOfCurrentEpoch = (token: CachedToken, { row }: CachedKey): boolean => row.epoch === token.epoch
+
 function evaluate(cache: TokenCache, token: CachedToken, key: CachedKey | undefined): Verdict {
   const now = cache.databaseClock.now()
   const isActive =
-    !token.revoked && now < token.expiresAt && key?.row.state === 'active' && key.row.epoch === token.epoch
+    key && !token.revoked && isUnexpired(token, now) && isKeyActive(key) && isOfCurrentEpoch(token, key)
   return isActive
     ? { active: true, token, key, now }
     : { active: false, step: 'bearer_inactive', keyId: token.keyId, projectId: token.projectId }

@@ -7,14 +7,8 @@ export function withMetrics<D extends Database>(
   metrics: Metrics,
   onUnavailable: (error: StoreUnavailable) => void = () => undefined,
 ): D {
-  const durations = metrics.histogram(
-    'jeton_store_transaction_duration_seconds',
-    'Duration of store transactions by kind, including the wait for their turn.',
-  )
-  const unavailable = metrics.counter(
-    'jeton_store_unavailable_total',
-    'Store operations that failed because the store was unavailable.',
-  )()
+  const durations = metrics.histogram('jeton_store_transaction_duration_seconds')
+  const unavailable = metrics.counter('jeton_store_unavailable_total')()
 
   async function timed<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const start = performance.now()

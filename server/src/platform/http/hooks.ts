@@ -80,8 +80,7 @@ export const fastifyHandler = (handle: FastHandler) => (request: FastifyRequest,
 
 export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => ClientAddress) {
   const isManager = addressMatcher(deps.managementAllow)
-  const name = 'jeton_http_request_duration_seconds'
-  const durations = deps.metrics.histogram(name, 'Duration of HTTP requests by method, route and status.')
+  const durations = deps.metrics.histogram('jeton_http_request_duration_seconds')
 
   function refuseUnlisted({ caller: { plain } }: FastifyRequest): void {
     if (plain !== null && isManager(plain)) return

@@ -32,7 +32,7 @@ eachEngine((engine) => {
     before = await everythingIn(service.service.db)
   })
 
-  /** Whatever is wrong is said clearly, and nothing is half written. */
+  /** Expects a clear error, and that nothing was partly written. */
   async function refuses(method: string, path: string, body: unknown, expected: [number, string, string?]) {
     const { status, body: error } = await shop.call(method, path, body as never)
     expect([status, error.key], error.message).toEqual(expected.slice(0, 2))

@@ -92,7 +92,7 @@ eachEngine((engine) => {
       key: 'invalid_payload',
     })
     expect(await ok(shop.call('POST', path, { points: -most }))).toMatchObject({ points: -most, balance: 0 })
-    // All that was ever gathered counts, so that `points` stays exact, too.
+    // The sum of all points ever earned is limited, so that `points` stays exact, too.
     expect((await shop.call('POST', path, { points: 1 })).status).toBe(400)
     expect(await wrongCards(service.service.db)).toEqual([])
   })

@@ -4,7 +4,7 @@ import { eachEngine } from '../../engines.ts'
 import { startService, type TestService } from '../../service.ts'
 import { TestClock } from '../../test-clock.ts'
 
-/** The platform's own client, which nobody here wrote, pointed at a running server. */
+/** The platform's own client, pointed at a running server. */
 eachEngine((engine) => {
   let service: TestService
   let client: ReturnType<typeof VoucherifyServerSide>

@@ -15,7 +15,7 @@ eachEngine((engine) => {
   let shop: Shop
 
   beforeAll(async () => {
-    // Without a worker: what it notes of the fan-out would be a change of its own.
+    // Without a worker, whose fan-out would change rows.
     service = await startTimedService(engine, { worker: false })
   })
   beforeEach(async () => {
@@ -23,7 +23,7 @@ eachEngine((engine) => {
   })
   afterAll(() => service.stop())
 
-  /** What the store has of the project at hand. */
+  /** Rows of the project of this test. */
   const ownRows = async (table: string): Promise<string[]> =>
     (await everythingIn(service.service.db))[table]!.filter((row) => row.includes(shop.projectId))
 
@@ -233,7 +233,7 @@ eachEngine((engine) => {
         before: async (code) => {
           const { holder_id } = await ok(shop.call('GET', `/loyalties/members/${code}`))
           await shop.call('DELETE', `/customers/${holder_id}`)
-          // Nothing brings it back.
+          // No later request restores it.
           expect(await ok(shop.call('PUT', `/vouchers/${code}`, { active: true }))).toMatchObject({
             active: false,
           })

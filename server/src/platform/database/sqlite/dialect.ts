@@ -10,8 +10,8 @@ import {
 } from 'kysely'
 import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
 import type { Mutex } from '../mutex.ts'
-import type { SqliteConnection } from './worker-connection.ts'
-import type { QueryReply, ThreadRequest } from './worker-thread.ts'
+import type { QueryReply, ThreadRequest } from './thread.ts'
+import type { SqliteConnection } from './thread-connection.ts'
 
 /** Copies a view of a larger buffer: a message would contain the whole buffer, 8 KB for each digest. */
 const copyView = (value: unknown): unknown =>

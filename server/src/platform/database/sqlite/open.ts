@@ -11,7 +11,7 @@ import type { NotificationRelay, Reader, SqliteDatabase, Transaction } from '../
 import { Mutex } from '../mutex.ts'
 import { PipelinedKysely } from '../transaction.ts'
 import { sqliteDialect, WRITER_LOCK_TIMEOUT_MS } from './dialect.ts'
-import { SqliteConnection } from './worker-connection.ts'
+import { SqliteConnection } from './thread-connection.ts'
 
 export const sqliteFile = (folder: string): string => join(folder, 'jeton.db')
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
 
 interface Job {
   readonly name: string

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { WorkerLink } from '../../src/platform/workers/index.ts'
+import type { SupervisorLink } from '../../src/platform/http-processes/index.ts'
 import { makeHome, type Running, runBinary, sampleKeyIn, serveBinary } from '../binary.ts'
+import { childrenOf, isAlive } from '../child-processes.ts'
 import { eachEngine } from '../engines.ts'
 import { halfRequest, refuses } from '../half-request.ts'
-import { connectToEveryWorker, type KeepAliveClient } from '../keep-alive-client.ts'
+import { connectToEveryProcess, type KeepAliveClient } from '../keep-alive-client.ts'
 import { startReceiver } from '../receiver.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { clientOf, OPERATOR, type Pair, send, startService, type TestService } from '../service.ts'
 import { TestClock } from '../test-clock.ts'
-import { isAlive, workersOf } from '../worker-processes.ts'
 
-const WORKERS = 2
+const PROCESSES = 2
 const SETTINGS = {
-  JETON_WORKERS: String(WORKERS),
+  JETON_WORKERS: String(PROCESSES),
   JETON_MANAGEMENT_ID: OPERATOR.id,
   JETON_MANAGEMENT_TOKEN: OPERATOR.token,
   JETON_SAMPLE: 'off',
@@ -60,7 +60,7 @@ const killedAtTheEnd = <R extends Running>(running: R): R => {
   return running
 }
 
-const everyWorker = (connections: ReadonlyMap<number, readonly KeepAliveClient[]>): KeepAliveClient[] =>
+const everyProcess = (connections: ReadonlyMap<number, readonly KeepAliveClient[]>): KeepAliveClient[] =>
   [...connections.values()].map((own) => own[0]!)
 
 function closeAll(connections: ReadonlyMap<number, readonly KeepAliveClient[]>): void {
@@ -83,7 +83,7 @@ eachEngine((engine) => {
       const env = { ...SETTINGS, ...(await engine.settings()) }
       running = await serveBinary({ home: home.folder, env })
       client = clientOf(running.url)
-      connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 8 })
+      connections = await connectToEveryProcess(running.url, { processes: PROCESSES, each: 8 })
     })
     afterAll(async () => {
       closeAll(connections)
@@ -110,7 +110,7 @@ eachEngine((engine) => {
     test('an HTTP process knows the tokens and blocks of the other', async () => {
       const project = await client.project('Blocked')
       const [key, asker] = [await client.key(project.id), await client.key(project.id)]
-      const [first, second] = everyWorker(connections) as [KeepAliveClient, KeepAliveClient]
+      const [first, second] = everyProcess(connections) as [KeepAliveClient, KeepAliveClient]
       for (const [blocking, other] of [
         [first, second],
         [second, first],
@@ -134,7 +134,8 @@ eachEngine((engine) => {
         const { text } = await connection.request({ path: '/metrics' })
         return [value(text, 'jeton_workers'), text.match(/^# TYPE jeton_workers gauge$/gm)?.length]
       }
-      for (const connection of everyWorker(connections)) expect(await count(connection)).toEqual([WORKERS, 1])
+      for (const connection of everyProcess(connections))
+        expect(await count(connection)).toEqual([PROCESSES, 1])
     })
 
     test('two HTTP processes send each event once, whichever of them wrote it', async () => {
@@ -183,24 +184,24 @@ eachEngine((engine) => {
       process.kill(killed, 'SIGKILL')
       await expect.poll(() => isAlive(killed)).toBe(false)
       for (const connection of connections.get(killed)!) connection.close()
-      const replaced = () => workersOf(running).length === WORKERS && !workersOf(running).includes(killed)
+      const replaced = () => childrenOf(running).length === PROCESSES && !childrenOf(running).includes(killed)
       await expect.poll(replaced).toBe(true)
       // The new one serves as well.
-      const successor = workersOf(running).find((pid) => pid !== spared)!
+      const successor = childrenOf(running).find((pid) => pid !== spared)!
       const fresh = async () =>
-        (await connectToEveryWorker(running.url, { workers: 2, each: 1 })).has(successor)
+        (await connectToEveryProcess(running.url, { processes: 2, each: 1 })).has(successor)
       await expect.poll(() => fresh().catch(() => false)).toBe(true)
       going = false
       await Promise.all(asking)
       expect(faults).toEqual([])
       const { text } = await send(`${running.url}/metrics`)
       expect([value(text, 'jeton_workers'), value(text, 'jeton_workers_replaced_total')]).toEqual([
-        WORKERS,
+        PROCESSES,
         1,
       ])
       expect(value(text, 'jeton_token_cache_hits_total')).toBeGreaterThanOrEqual(before)
       expect(running.stdout()).toMatch(
-        new RegExp(`"pid":${killed},"signal":"SIGKILL".*"msg":"a worker ended"`),
+        new RegExp(`"pid":${killed},"signal":"SIGKILL".*"msg":"an HTTP process ended"`),
       )
     })
   })
@@ -212,18 +213,18 @@ eachEngine((engine) => {
     expect(running.stdout().match(/ready/g)).toHaveLength(1)
     if (engine.name === 'PostgreSQL') {
       const ready = JSON.parse(running.stdout().split('\n')[0]!)
-      expect([ready.msg, ready.applied_now, ready.processes]).toEqual(['ready', ready.migrations, WORKERS])
-    } else expect(running.stdout()).toContain(`workers     ${WORKERS} HTTP processes on one port`)
-    const connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 })
+      expect([ready.msg, ready.applied_now, ready.processes]).toEqual(['ready', ready.migrations, PROCESSES])
+    } else expect(running.stdout()).toContain(`workers     ${PROCESSES} HTTP processes on one port`)
+    const connections = await connectToEveryProcess(running.url, { processes: PROCESSES, each: 1 })
     cleanUps.push(() => closeAll(connections))
-    for (const connection of everyWorker(connections)) {
+    for (const connection of everyProcess(connections)) {
       expect((await connection.request({ path: '/health/ready' })).status).toBe(200)
       expect((await connection.request({ path: '/management/v1/projects' })).status).toBe(404)
     }
     const managementUrl = /(?:reference {3}|"management_url":")(http:[\d./:]+:\d+)/.exec(
       running.stdout(),
     )![1]!
-    const managing = await connectToEveryWorker(managementUrl, { workers: WORKERS, each: 1 })
+    const managing = await connectToEveryProcess(managementUrl, { processes: PROCESSES, each: 1 })
     cleanUps.push(() => closeAll(managing))
     expect([...managing.keys()].sort()).toEqual([...connections.keys()].sort())
     const { body } = await clientOf(managementUrl).manage('GET', '/audit-log?action=operator.created')
@@ -232,37 +233,37 @@ eachEngine((engine) => {
 
   test('SIGTERM waits for a request that has begun to arrive in any HTTP process, and a second SIGTERM does not', async () => {
     const running = await start()
-    const connections = await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 })
-    const workers = workersOf(running)
+    const connections = await connectToEveryProcess(running.url, { processes: PROCESSES, each: 1 })
+    const processes = childrenOf(running)
     closeAll(connections)
     const open = await Promise.all(Array.from({ length: 8 }, () => halfRequest(running.url)))
-    // Whoever answers a later connection at each worker has taken the earlier ones in.
-    closeAll(await connectToEveryWorker(running.url, { workers: WORKERS, each: 1 }))
+    // A process that responds on a later connection has accepted the earlier ones.
+    closeAll(await connectToEveryProcess(running.url, { processes: PROCESSES, each: 1 }))
     running.child.kill('SIGTERM')
     await expect.poll(() => refuses(running.url)).toBe(true)
-    expect(workers.map(isAlive)).toEqual([true, true])
+    expect(processes.map(isAlive)).toEqual([true, true])
     const answers = open.slice(0, 4).map(({ finish }) => finish())
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 401 /)
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(1)
-    await expect.poll(() => workers.map(isAlive)).toEqual([false, false])
+    await expect.poll(() => processes.map(isAlive)).toEqual([false, false])
     for (const { socket } of open) socket.destroy()
   })
 
   test('HTTP processes end when their primary is killed, and free the port', async () => {
     const running = await start()
-    const workers = workersOf(running)
-    expect(workers.map(isAlive)).toEqual([true, true])
+    const processes = childrenOf(running)
+    expect(processes.map(isAlive)).toEqual([true, true])
     await running.stop('SIGKILL')
-    await expect.poll(() => workers.map(isAlive)).toEqual([false, false])
+    await expect.poll(() => processes.map(isAlive)).toEqual([false, false])
     expect(await refuses(running.url)).toBe(true)
   })
 })
 
-/** The links of two workers to a supervisor that only relays notifications. */
-function linkedPair(): [WorkerLink, WorkerLink] {
+/** The links of two processes to a supervisor that only relays notifications. */
+function linkedPair(): [SupervisorLink, SupervisorLink] {
   const heards: ((topic: string) => void)[][] = [[], []]
-  const link = (own: number): WorkerLink => ({
+  const link = (own: number): SupervisorLink => ({
     notifications: {
       send(topic) {
         for (const heard of heards[1 - own]!) heard(topic)
@@ -281,8 +282,8 @@ test('HTTP processes on SQLite notify each other of a change without delay', asy
   const { folder, remove } = makeHome()
   const env = { JETON_DATA_DIR: folder }
   const services = []
-  for (const workerLink of linkedPair())
-    services.push(await startService(env, { clock: new TestClock(), workerLink }))
+  for (const supervisorLink of linkedPair())
+    services.push(await startService(env, { clock: new TestClock(), supervisorLink }))
   const [a, b] = services as [TestService, TestService]
   const project = await a.project('Told')
   const [key, asker] = [await a.key(project.id), await a.key(project.id)]
@@ -290,7 +291,7 @@ test('HTTP processes on SQLite notify each other of a change without delay', asy
   expect((await b.introspect(asker, token)).body.active).toBe(true)
   await a.manage('POST', `${key.path}/block`)
   await expect.poll(async () => (await b.introspect(asker, token)).body).toEqual({ active: false })
-  // Without the primary nobody knows the whole, and a part would pass for it.
+  // Without the supervisor no process knows the total, and a part must not be shown as the total.
   expect((await send(`${b.url}/metrics`)).status).toBe(503)
   await Promise.all([a.stop(), b.stop()])
   remove()
@@ -301,8 +302,8 @@ test('the secret of a first start is created once, and every HTTP process accept
   await running.printed(/Ctrl-C/)
   expect(running.stdout().match(/its secret/g)).toHaveLength(1)
   const pair = sampleKeyIn(running.stdout())
-  const connections = await connectToEveryWorker(running.url, { workers: 2, each: 1 })
-  for (const connection of everyWorker(connections)) {
+  const connections = await connectToEveryProcess(running.url, { processes: 2, each: 1 })
+  for (const connection of everyProcess(connections)) {
     expect((await connection.request(issueOf(pair))).status).toBe(200)
     connection.close()
   }
@@ -311,12 +312,12 @@ test('the secret of a first start is created once, and every HTTP process accept
 })
 
 test.each([
-  ['one worker', '1'],
-  ['several workers', '3'],
+  ['one process', '1'],
+  ['several processes', '3'],
 ])(
   'a port on which a Jeton with %s listens is taken for one with several',
-  async (_, workers) => {
-    const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: workers } }))
+  async (_, processes) => {
+    const running = killedAtTheEnd(await serveBinary({ home: newHome(), env: { JETON_WORKERS: processes } }))
     await running.printed(/Ctrl-C/)
     const { port } = new URL(running.url)
     for (const second of ['1', '3']) {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Running } from './binary.ts'
 
-/** The processes that a service has started, as Linux tells. */
-export const workersOf = ({ child }: Running): number[] =>
+/** The child processes of a service, as Linux reports them. */
+export const childrenOf = ({ child }: Running): number[] =>
   readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(/\s+/).map(Number)
 
 export function isAlive(pid: number): boolean {

@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
-import { type FromWorker, type Listening, PendingReplies, type ToWorker } from './messages.ts'
+import { type FromHttpProcess, type Listening, PendingReplies, type ToHttpProcess } from './messages.ts'
 
-/** Longer than the supervisor waits for the workers. */
+/** Longer than the supervisor waits for the processes. */
 const TOTAL_TIMEOUT_MS = 3_000
 /** Not a setting: the supervisor sets it for its children. An IPC channel alone proves nothing, because pm2 opens one too. */
-const WORKER_VARIABLE = 'WORKER_OF_JETON'
+const SUPERVISOR_VARIABLE = 'SUPERVISOR_OF_JETON'
 
-export const workerEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+export const supervisedEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environment,
-  [WORKER_VARIABLE]: String(process.pid),
+  [SUPERVISOR_VARIABLE]: String(process.pid),
 })
 
-export const isWorker = (): boolean =>
-  process.env[WORKER_VARIABLE] === String(process.ppid) && process.send !== undefined
+export const isSupervised = (): boolean =>
+  process.env[SUPERVISOR_VARIABLE] === String(process.ppid) && process.send !== undefined
 
-/** A worker's channel to the supervisor, and through it to the other workers. */
-export interface WorkerLink {
+/** Channel of an HTTP process to the supervisor, and through it to the other processes. */
+export interface SupervisorLink {
   ready(listening: Listening): void
-  /** Notifications of the store, to and from the other workers. */
+  /** Notifications of the store, to and from the other processes. */
   readonly notifications: { send(topic: string): void; onReceived(listener: (topic: string) => void): void }
   /** The metrics of the whole service as text; undefined if the supervisor does not reply. */
   totalText(): Promise<string | undefined>
@@ -28,9 +28,9 @@ export interface WorkerLink {
 }
 
 /** Returns the channel if a supervisor started this process. */
-export function connectToSupervisor(clock: Clock): WorkerLink | undefined {
-  const isChild = isWorker()
-  delete process.env[WORKER_VARIABLE]
+export function connectToSupervisor(clock: Clock): SupervisorLink | undefined {
+  const isChild = isSupervised()
+  delete process.env[SUPERVISOR_VARIABLE]
   if (!isChild) return undefined
   const totals = new PendingReplies<string>(clock, TOTAL_TIMEOUT_MS)
   const listeners: ((topic: string) => void)[] = []
@@ -38,13 +38,14 @@ export function connectToSupervisor(clock: Clock): WorkerLink | undefined {
   let families: () => readonly Family[] = () => []
   let stopping = false
 
-  const send = (message: FromWorker) => void (process.connected && process.send!(message, () => undefined))
+  const send = (message: FromHttpProcess) =>
+    void (process.connected && process.send!(message, () => undefined))
   function stopNow(): void {
     stopping = true
     for (const stop of stops.splice(0)) stop()
   }
   process.on('disconnect', stopNow)
-  process.on('message', (message: ToWorker) => {
+  process.on('message', (message: ToHttpProcess) => {
     if (message.kind === 'notification') for (const listener of listeners) listener(message.topic)
     else if (message.kind === 'metrics') send({ kind: 'metrics', id: message.id, families: families() })
     else if (message.kind === 'total') totals.resolve(message.id, message.text)

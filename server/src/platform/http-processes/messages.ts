@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 
-/** Addresses that a worker listens on, the same for all workers of a service. */
+/** Addresses that an HTTP process listens on, the same for all of a service. */
 export type Listening = { readonly url: string; readonly managementUrl: string }
 
-/** Messages from a worker to the supervisor: `total` requests the metrics of the service, `metrics` replies with its own. */
-export type FromWorker =
+/** Messages from an HTTP process to the supervisor: `total` requests the metrics of the service, `metrics` replies with its own. */
+export type FromHttpProcess =
   | ({ readonly kind: 'ready' } & Listening)
   | { readonly kind: 'notification'; readonly topic: string }
   | { readonly kind: 'total'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly families: readonly Family[] }
 
-/** Messages from the supervisor to a worker: `metrics` requests its metrics, `total` replies with those of the service. */
-export type ToWorker =
+/** Messages from the supervisor to an HTTP process: `metrics` requests its metrics, `total` replies with those of the service. */
+export type ToHttpProcess =
   | { readonly kind: 'notification'; readonly topic: string }
   | { readonly kind: 'metrics'; readonly id: number }
   | { readonly kind: 'total'; readonly id: number; readonly text: string }

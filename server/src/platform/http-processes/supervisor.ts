@@ -2,18 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { AggregateMetrics } from './aggregate-metrics.ts'
-import type { FromWorker, Listening } from './messages.ts'
-import { WorkerProcess } from './worker-process.ts'
+import { HttpProcess } from './http-process.ts'
+import type { FromHttpProcess, Listening } from './messages.ts'
 
-/** A worker allows 8 s for clients and 5 s for its store. After that it hangs. */
+/** A process allows 8 s for clients and 5 s for its store. After that it hangs. */
 const STOP_TIMEOUT_MS = 15_000
-/** A worker with this uptime did not fail at its start, and is replaced immediately. */
+/** A process with this uptime did not fail at its start, and is replaced immediately. */
 const STABLE_UPTIME_MS = 60_000
 const MIN_RESTART_DELAY_MS = 200
 /** Long enough to cost little, short enough that the service recovers soon after the cause is fixed. */
 const MAX_RESTART_DELAY_MS = 30_000
 
-/** Exponential backoff before a worker is replaced, by the number of early exits in a row. */
+/** Exponential backoff before a process is replaced, by the number of early exits in a row. */
 export function restartDelay(uptimeMs: number, earlyExits: number): { delayMs: number; earlyExits: number } {
   if (uptimeMs >= STABLE_UPTIME_MS) return { delayMs: 0, earlyExits: 0 }
   const delayMs = Math.min(MAX_RESTART_DELAY_MS, MIN_RESTART_DELAY_MS * 2 ** earlyExits)
@@ -28,46 +28,46 @@ interface Deps {
 }
 
 export interface Supervisor {
-  /** Resolves once all workers serve. If one cannot start, all are stopped and it rejects. */
+  /** Resolves once all processes serve. If one cannot start, all are stopped and it rejects. */
   start(): Promise<Listening>
   stop(): Promise<void>
-  /** For the exit of this process: workers that serve are asked to finish, all others are killed. */
+  /** For the exit of this process: processes that serve are asked to finish, all others are killed. */
   leave(): void
 }
 
-/** Starts `count` workers, replaces those that exit, and relays their messages. It serves no requests itself. */
-export function superviseWorkers({ clock, log, launch }: Deps, count: number): Supervisor {
-  const workers = new Set<WorkerProcess>()
+/** Starts `count` HTTP processes, replaces those that exit, and relays their messages. It serves no requests itself. */
+export function superviseProcesses({ clock, log, launch }: Deps, count: number): Supervisor {
+  const processes = new Set<HttpProcess>()
   const metrics = new AggregateMetrics()
   const stopping = new AbortController()
   let listening: Listening | undefined
   let started = false
 
-  function spawnWorker(): WorkerProcess {
-    const worker = new WorkerProcess(clock, launch(listening), onMessage)
-    workers.add(worker)
-    void worker.exited.then(() => workers.delete(worker) && metrics.keep(worker))
-    return worker
+  function spawnProcess(): HttpProcess {
+    const one = new HttpProcess(clock, launch(listening), onMessage)
+    processes.add(one)
+    void one.exited.then(() => processes.delete(one) && metrics.keep(one))
+    return one
   }
 
-  function onMessage(from: WorkerProcess, message: FromWorker): void {
+  function onMessage(from: HttpProcess, message: FromHttpProcess): void {
     if (message.kind === 'notification') {
-      for (const other of workers) if (other !== from) other.send(message)
+      for (const other of processes) if (other !== from) other.send(message)
     } else if (message.kind === 'total')
-      void metrics.text([...workers]).then((text) => from.send({ kind: 'total', id: message.id, text }))
+      void metrics.text([...processes]).then((text) => from.send({ kind: 'total', id: message.id, text }))
   }
 
-  /** Replaces a worker and its replacements while the service runs. */
-  async function keepRunning(first: WorkerProcess): Promise<void> {
+  /** Replaces a process and its replacements while the service runs. */
+  async function keepRunning(first: HttpProcess): Promise<void> {
     let earlyExits = 0
-    for (let worker = first; ; worker = spawnWorker()) {
+    for (let one = first; ; one = spawnProcess()) {
       const startedAt = clock.monotonic()
-      const { code, signal } = await worker.exited
+      const { code, signal } = await one.exited
       if (stopping.signal.aborted) return
       const next = restartDelay(clock.monotonic() - startedAt, earlyExits)
       earlyExits = next.earlyExits
       const exit = signal ? { signal } : { code }
-      log.warn({ pid: worker.child.pid, ...exit, replaced_in_ms: next.delayMs }, 'a worker ended')
+      log.warn({ pid: one.child.pid, ...exit, replaced_in_ms: next.delayMs }, 'an HTTP process ended')
       if (next.delayMs > 0) await clock.sleep(next.delayMs, stopping.signal)
       if (stopping.signal.aborted) return
       metrics.replaced.add()
@@ -76,25 +76,25 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
 
   async function startAll(): Promise<Listening> {
     // The first one starts alone: it binds the port, or reports once why it cannot.
-    const first = spawnWorker()
+    const first = spawnProcess()
     listening = await first.ready
-    const others = Array.from({ length: count - 1 }, spawnWorker)
+    const others = Array.from({ length: count - 1 }, spawnProcess)
     await Promise.all(others.map(({ ready }) => ready))
-    for (const worker of [first, ...others]) void keepRunning(worker)
+    for (const one of [first, ...others]) void keepRunning(one)
     started = true
     return listening
   }
 
   async function stop(): Promise<void> {
     stopping.abort()
-    const all = Promise.all([...workers].map(({ exited }) => exited))
-    for (const worker of workers) worker.stop()
+    const all = Promise.all([...processes].map(({ exited }) => exited))
+    for (const one of processes) one.stop()
     const done = new AbortController()
     await Promise.race([all, clock.sleep(STOP_TIMEOUT_MS, done.signal)])
     done.abort()
-    for (const worker of workers) {
-      log.warn({ pid: worker.child.pid }, 'a worker did not stop in time and is killed')
-      worker.child.kill('SIGKILL')
+    for (const one of processes) {
+      log.warn({ pid: one.child.pid }, 'an HTTP process did not stop in time and is killed')
+      one.child.kill('SIGKILL')
     }
     await all
   }
@@ -103,8 +103,7 @@ export function superviseWorkers({ clock, log, launch }: Deps, count: number): S
     start: () => startAll().catch((error) => stop().then(() => Promise.reject(error))),
     stop,
     leave() {
-      for (const worker of workers)
-        worker.child.kill(started && !stopping.signal.aborted ? 'SIGTERM' : 'SIGKILL')
+      for (const one of processes) one.child.kill(started && !stopping.signal.aborted ? 'SIGTERM' : 'SIGKILL')
     },
   }
 }

@@ -2,16 +2,16 @@ import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../clock.ts'
 import type { Family } from '../metric-families.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
-import { type FromWorker, type Listening, PendingReplies, type ToWorker } from './messages.ts'
+import { type FromHttpProcess, type Listening, PendingReplies, type ToHttpProcess } from './messages.ts'
 
-/** A busy worker replies within one turn of the event loop. One that hangs must not delay the metrics of the others. */
+/** A busy process replies within one turn of the event loop. One that hangs must not delay the metrics of the others. */
 const METRICS_TIMEOUT_MS = 1_000
 
 type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null }
-type OnMessage = (worker: WorkerProcess, message: FromWorker) => void
+type OnMessage = (from: HttpProcess, message: FromHttpProcess) => void
 
-/** A worker process, seen from the supervisor. */
-export class WorkerProcess {
+/** An HTTP process, as seen from the supervisor. */
+export class HttpProcess {
   readonly child: ChildProcess
   readonly #replies: PendingReplies<readonly Family[]>
   readonly exited: Promise<Exit>
@@ -29,7 +29,7 @@ export class WorkerProcess {
       child.once('error', () => child.pid === undefined && resolve({ code: EXIT.refused, signal: null }))
     })
     this.ready = new Promise((resolve, reject) => {
-      child.on('message', (message: FromWorker) => {
+      child.on('message', (message: FromHttpProcess) => {
         if (message.kind === 'ready') {
           this.#isReady = true
           resolve({ url: message.url, managementUrl: message.managementUrl })
@@ -41,11 +41,11 @@ export class WorkerProcess {
     this.ready.catch(() => undefined)
   }
 
-  send(message: ToWorker): void {
+  send(message: ToHttpProcess): void {
     if (this.child.connected) this.child.send(message, () => undefined)
   }
 
-  /** A worker that is still starting has nothing in flight. */
+  /** A process that is still starting has nothing in flight. */
   stop(): void {
     if (this.#isReady) this.send({ kind: 'stop' })
     else this.child.kill('SIGKILL')
@@ -58,8 +58,8 @@ export class WorkerProcess {
   }
 }
 
-/** The worker has printed why it cannot start; only its exit code is passed on. */
+/** The process has printed why it cannot start; only its exit code is passed on. */
 const startFailure = ({ code, signal }: Exit): StartFailure =>
   code === null
-    ? new StartFailure(`A worker was ended by ${signal} while it started.`, EXIT.refused)
+    ? new StartFailure(`An HTTP process was ended by ${signal} while it started.`, EXIT.refused)
     : new StartFailure('', code === 0 ? EXIT.refused : code)

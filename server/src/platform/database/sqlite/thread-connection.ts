@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { sibling } from '../../sibling.ts'
 import { NotNullViolation, StoreNotWritable, StoreUnavailable, UniqueConflict } from '../database.ts'
 import { QUERY_TIMEOUT_MS } from '../deadline.ts'
-import './worker-thread.ts'
-import type { ThreadData, ThreadReply, ThreadRequest } from './worker-thread.ts'
+import './thread.ts'
+import type { ThreadData, ThreadReply, ThreadRequest } from './thread.ts'
 
 interface Pending {
   readonly request: ThreadRequest | undefined
@@ -67,7 +67,7 @@ export class SqliteConnection {
 
   static async open(data: Omit<ThreadData, 'isJetonThread'>): Promise<SqliteConnection> {
     const workerData: ThreadData = { ...data, isJetonThread: true }
-    const worker = new Worker(sibling(import.meta.url, './worker-thread'), { workerData })
+    const worker = new Worker(sibling(import.meta.url, './thread'), { workerData })
     const connection = new SqliteConnection(worker)
     // The first message of the thread reports that the file is open.
     await new Promise<unknown>((resolve, reject) =>

@@ -1,0 +1,93 @@
+export interface MetricDescription {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels?: readonly string[]
+  /** How the values of several processes of one service are combined: the sum unless it says otherwise. */
+  readonly aggregate?: 'max' | 'min'
+  /** One line, shown by `/metrics`. */
+  readonly help: string
+  /** What the reference adds: the expected value, or what to do about another one. */
+  readonly note?: string
+}
+
+/** Every metric of a service. A metric that is not listed here cannot be registered. */
+export const METRICS: Readonly<Record<string, MetricDescription>> = {
+  jeton_http_request_duration_seconds: {
+    type: 'histogram',
+    labels: ['method', 'route', 'status'],
+    help: 'Duration of HTTP requests.',
+  },
+  jeton_key_state_age_seconds: {
+    type: 'gauge',
+    aggregate: 'max',
+    help: 'Seconds since this process last confirmed the state of keys.',
+    note: 'About 1; at 30 it returns 503.',
+  },
+  jeton_store_transaction_duration_seconds: {
+    type: 'histogram',
+    labels: ['kind'],
+    help: 'Duration of store transactions, including the wait for a connection.',
+  },
+  jeton_store_unavailable_total: { type: 'counter', help: 'Operations that the store did not answer.' },
+  jeton_tokens_issued_total: { type: 'counter', help: 'Tokens issued.' },
+  jeton_tokens_refused_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Token requests refused.',
+    note: 'The reason is an error key.',
+  },
+  jeton_introspections_total: { type: 'counter', labels: ['verdict'], help: 'Introspections.' },
+  jeton_gateway_decisions_total: { type: 'counter', labels: ['decision'], help: 'Decisions of the gateway.' },
+  jeton_workers: { type: 'gauge', help: 'HTTP processes of the service.', note: 'See `JETON_WORKERS`.' },
+  jeton_workers_replaced_total: {
+    type: 'counter',
+    help: 'HTTP processes that ended and were replaced.',
+    note: 'Only if `JETON_WORKERS` is more than 1.',
+  },
+  jeton_tokens_cached: { type: 'gauge', help: 'Tokens in the cache.' },
+  jeton_token_cache_hits_total: { type: 'counter', help: 'Token checks answered from the cache.' },
+  jeton_token_cache_misses_total: {
+    type: 'counter',
+    help: 'Token checks that read the store.',
+    note: 'If it grows with the traffic, raise `JETON_CACHE_TOKENS`.',
+  },
+  jeton_deliveries_due: {
+    type: 'gauge',
+    aggregate: 'max',
+    help: 'Due deliveries in the store, counted up to 1,000 per destination.',
+  },
+  jeton_deliveries_oldest_due_seconds: {
+    type: 'gauge',
+    aggregate: 'max',
+    help: 'Age of the oldest due delivery.',
+    note: 'Near 0.',
+  },
+  jeton_deliveries_in_flight: {
+    type: 'gauge',
+    help: 'Requests to receivers in flight.',
+    note: 'At most 512 per process.',
+  },
+  jeton_delivery_attempts_total: {
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Delivery attempts.',
+    note: '`delivered`, `failed`, `gone` (410), `refused` (private address) or `unsent` (could not be signed).',
+  },
+  jeton_delivery_arrival_seconds: {
+    type: 'histogram',
+    help: 'Time from the commit of an event to the response of a receiver, for first attempts that succeeded.',
+  },
+  process_start_time_seconds: {
+    type: 'gauge',
+    aggregate: 'min',
+    help: 'Start time, in Unix seconds.',
+    note: 'Changes at a restart.',
+  },
+  process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory.' },
+  process_cpu_seconds_total: { type: 'counter', help: 'Processor time, user and system.' },
+  nodejs_heap_used_bytes: { type: 'gauge', help: 'JavaScript heap in use.' },
+  nodejs_eventloop_utilization: {
+    type: 'gauge',
+    aggregate: 'max',
+    help: 'Fraction of time that the event loop was busy since the start.',
+  },
+}
