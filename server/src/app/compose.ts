@@ -31,11 +31,11 @@ import {
   withMetrics,
 } from '../platform/database/index.ts'
 import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
+import { startPeriodic } from '../platform/jobs/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
-import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
 import { checkService } from './checks/check-service.ts'
 import { startSending } from './delivery.ts'

@@ -1,4 +1,4 @@
-import { startPeriodic } from '../../platform/worker/index.ts'
+import { startPeriodic } from '../../platform/jobs/index.ts'
 import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
 import { type Backlog, DELIVERIES_DUE, readBacklog, resumeHeld } from './delivery.store.ts'
