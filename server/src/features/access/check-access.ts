@@ -49,14 +49,17 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
  */
 export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
+  const requiredScope = path.ok ? path.requiredScope : null
   const pathCheck = check('path', path.ok, {
-    yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
+    yes: `${question.path} requires "${requiredScope}"${misspellingHint(question.path, requiredScope)}`,
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
-  const needed = path.ok ? path.needed : null
-  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...(await holderSteps(deps, question, needed))])
-  return { allowed, needed_scope: needed, ...shown }
+  const { passed: allowed, ...shown } = outcomeOf([
+    pathCheck,
+    ...(await holderSteps(deps, question, requiredScope)),
+  ])
+  return { allowed, needed_scope: requiredScope, ...shown }
 }
 
 /** The steps as operators see them, and how to fix the first that failed. */
@@ -69,18 +72,18 @@ export function outcomeOf(steps: readonly Check[]) {
   }
 }
 
-/** True if no scope names the first segment: the path is probably misspelt. */
-const isUnnamed = (needed: Scope): boolean => needed === wildcardScopeOf(needed)
+/** True for `api` and `client_api`: no other scope names the path, which is probably misspelt. */
+const isWildcard = (requiredScope: Scope): boolean => requiredScope === wildcardScopeOf(requiredScope)
 
-const namedSegments = (side: Scope): string[] =>
-  SCOPE_VALUES.filter((scope) => scope !== side && wildcardScopeOf(scope) === side).map(
+const segmentsBelow = (wildcard: Scope): string[] =>
+  SCOPE_VALUES.filter((scope) => scope !== wildcard && wildcardScopeOf(scope) === wildcard).map(
     (scope) => SCOPES[scope].segment,
   )
 
-function unnamed(path: string, needed: Scope): string {
-  if (!isUnnamed(needed)) return ''
+function misspellingHint(path: string, requiredScope: Scope | null): string {
+  if (requiredScope === null || !isWildcard(requiredScope)) return ''
   const [, prefix = '', segment = ''] = /^((?:\/client)?\/v1\/?)([^/?]*)/.exec(path) ?? []
-  const guess = closest(segment, namedSegments(needed))
+  const guess = closest(segment, segmentsBelow(requiredScope))
   return `, because no scope names this path${guess ? `. Did you mean ${prefix}${guess}?` : ''}`
 }
 
@@ -92,11 +95,11 @@ const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
 async function holderSteps(
   deps: CheckDeps,
   question: AccessQuestion,
-  needed: Scope | null,
+  requiredScope: Scope | null,
 ): Promise<Check[]> {
   if (question.access_token !== undefined) {
     const found = await findToken(deps, question.access_token, (id) => maySee(question, id))
-    return tokenSteps(deps, found, { question, needed })
+    return tokenSteps(deps, found, { question, requiredScope })
   }
   const key = await findApiKeyByAppId(deps.db, question.app_id!)
   const row = key && maySee(question, key.project_id) ? key : undefined
@@ -105,7 +108,7 @@ async function holderSteps(
     no: 'no API key has this app id',
     remedy: 'Compare it with: jeton key list',
   })
-  return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
+  return row ? [found, ...keySteps(cachedKey(row, 0), question, requiredScope)] : [found]
 }
 
 export interface FoundToken {
@@ -120,16 +123,16 @@ export async function findToken(
   accessToken: string,
   maySeeProject: (projectId: string) => boolean,
 ): Promise<FoundToken> {
-  const name = parseAccessToken(accessToken)
-  if (name === null) return { isWellFormed: false, token: undefined, key: undefined }
-  const [token] = maySeeProject(name.projectId) ? await findTokens(db, [name]) : []
-  const key = token && (await findApiKey(db, name.projectId, token.key_id))
+  const locator = parseAccessToken(accessToken)
+  if (locator === null) return { isWellFormed: false, token: undefined, key: undefined }
+  const [token] = maySeeProject(locator.projectId) ? await findTokens(db, [locator]) : []
+  const key = token && (await findApiKey(db, locator.projectId, token.key_id))
   return { isWellFormed: true, token, key }
 }
 
-interface AskedOfToken {
+interface TokenQuestion {
   readonly question: Pick<AccessQuestion, 'address'>
-  readonly needed: Scope | null
+  readonly requiredScope: Scope | null
   /** Where tokens of one project alone are looked up. */
   readonly inProject?: boolean
 }
@@ -137,7 +140,7 @@ interface AskedOfToken {
 export function tokenSteps(
   { tokenCache }: CheckDeps,
   { isWellFormed, token, key: row }: FoundToken,
-  { question, needed, inProject = false }: AskedOfToken,
+  { question, requiredScope, inProject = false }: TokenQuestion,
 ): Check[] {
   const wellFormed = check('well_formed', isWellFormed, {
     yes: 'the token is well-formed',
@@ -146,19 +149,19 @@ export function tokenSteps(
   })
   if (!isWellFormed) return [wellFormed]
   const elsewhere = inProject ? ', it belongs to another project' : ''
-  const onRecord = check('on_record', row !== undefined, {
+  const isKnown = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: `the token is unknown: it never existed${elsewhere}, or it expired and was removed`,
     remedy: 'The client must request a new token.',
   })
-  if (!token || !row) return [wellFormed, onRecord]
+  if (!token || !row) return [wellFormed, isKnown]
   const key = cachedKey(row, 0)
   return [
     wellFormed,
-    onRecord,
+    isKnown,
     ...lifeSteps(token, key, tokenCache.databaseClock.now()),
-    ...keySteps(key, question, needed),
-    ...scopeStep(token, needed),
+    ...keySteps(key, question, requiredScope),
+    ...scopeStep(token, requiredScope),
   ]
 }
 
@@ -190,7 +193,7 @@ const quoted = (name: string): string =>
 function keySteps(
   key: CachedKey,
   { address }: Pick<AccessQuestion, 'address'>,
-  needed: Scope | null,
+  requiredScope: Scope | null,
 ): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
@@ -212,26 +215,28 @@ function keySteps(
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
-  if (needed !== null)
+  if (requiredScope !== null)
     steps.push(
-      check('permissions', covers(key.permissions, needed), {
+      check('permissions', covers(key.permissions, requiredScope), {
         yes: `the key has: ${key.permissions.join(' ')}`,
         no: `the key has only: ${key.permissions.join(' ')}`,
-        remedy: isUnnamed(needed)
+        remedy: isWildcard(requiredScope)
           ? CHECK_PATH
-          : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+          : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, requiredScope].join(',')}`,
       }),
     )
   return steps
 }
 
-function scopeStep({ scope }: TokenRow, needed: Scope | null): Check[] {
-  if (needed === null) return []
+function scopeStep({ scope }: TokenRow, requiredScope: Scope | null): Check[] {
+  if (requiredScope === null) return []
   return [
-    check('scope', covers(scope.split(' '), needed), {
+    check('scope', covers(scope.split(' '), requiredScope), {
       yes: `the token has: ${scope}`,
       no: `the token has only: ${scope}`,
-      remedy: isUnnamed(needed) ? CHECK_PATH : `The client must request a token with "${needed}".`,
+      remedy: isWildcard(requiredScope)
+        ? CHECK_PATH
+        : `The client must request a token with "${requiredScope}".`,
     }),
   ]
 }

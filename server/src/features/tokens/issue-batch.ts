@@ -19,7 +19,7 @@ export interface IssueItem {
   /** Version of the key that the request was checked against. A version has one epoch. */
   readonly keyVersion: number
   readonly epoch: number
-  readonly keysVersion: KeysVersion | undefined
+  readonly projectKeysVersion: ProjectKeysVersion | undefined
   readonly digest: Uint8Array
   readonly scope: string
 }
@@ -28,14 +28,14 @@ export interface IssueItem {
  * Version of all keys of a project, which PostgreSQL returned with a token of this key. While the project has the same
  * version, the key is unchanged and need not be read. Undefined for a key with its own limit.
  */
-export type KeysVersion = string
+export type ProjectKeysVersion = string
 
 export type IssueOutcome =
   | {
       readonly status: 'issued'
       readonly expiresAt: number
       /** On PostgreSQL, if the key was read. */
-      readonly keysVersion?: KeysVersion
+      readonly projectKeysVersion?: ProjectKeysVersion
     }
   | { readonly status: 'full'; readonly quota: 'project' | 'key'; readonly retryAfterSeconds: number }
   | { readonly status: 'stale' }
