@@ -8,7 +8,7 @@ import { startReceiver } from '../live/local-receiver.ts'
 import { eventSteps } from './event-steps.ts'
 import { createReport, type Report, resultJson, type StepResult } from './report.ts'
 import { tokenSteps } from './token-steps.ts'
-import { type Exchange, type Found, GuaranteeBroken, type Step, TourProject } from './tour-project.ts'
+import { CheckFailed, type Exchange, type Found, type Step, TourProject } from './tour-project.ts'
 
 interface TourOptions extends ConnectionOptions {
   readonly apiUrl?: string
@@ -19,11 +19,11 @@ interface TourOptions extends ConnectionOptions {
 export function addTour(program: Command, io: Io): void {
   const command = program
     .command('tour')
-    .summary('check every guarantee, in about a second')
+    .summary('check the running server, in about a second')
     .description(
-      'Checks each guarantee against the server, in a temporary project that it deletes afterwards. Exit code 1 if one does not hold.',
+      'Checks tokens, limits, redemptions and deliveries of the running server, in a temporary project that it deletes afterwards. Exit code 1 if a check fails.',
     )
-    .option('--verbose', 'print each guarantee, every request as curl, every response')
+    .option('--verbose', 'print what each check proves, every request as curl, every response')
     .option('--json', 'JSON output')
     .addHelpText(
       'after',
@@ -70,7 +70,7 @@ async function tour(io: Io, options: TourOptions): Promise<void> {
     report.end(lastLines(summary, options))
     if (error)
       remark(io, `The project was not deleted: ${error}\nDelete it later: jeton project delete '${name}'`)
-    if (heldIn(summary) < steps.length || error) throw new ExitWith(EXIT.refused)
+    if (passedIn(summary) < steps.length || error) throw new ExitWith(EXIT.refused)
   } finally {
     await receiver.close()
   }
@@ -123,7 +123,7 @@ async function runStep(
   } catch (error) {
     const failure = (error as Error).message.split('\n', 1)[0]!
     if (stopped.aborted) return { failure: 'stopped' }
-    if (error instanceof GuaranteeBroken) return { failure }
+    if (error instanceof CheckFailed) return { failure }
     // The server is unreachable, so the next steps would fail too.
     if (error instanceof CommandFailure) return { failure, isLast: true }
     throw error
@@ -140,14 +140,14 @@ interface Summary {
   readonly via: TourProject['via']
 }
 
-const heldIn = ({ results }: Summary): number => results.filter(({ found }) => found).length
+const passedIn = ({ results }: Summary): number => results.filter(({ found }) => found).length
 
 function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
   const { error, results, of, ms, via } = summary
   const skipped = results.length < of ? `, ${of - results.length} not run` : ''
   const deleted = error ? '' : ' The project is deleted.'
   const lines = [
-    `${heldIn(summary)} of ${of} guarantees hold${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+    `${passedIn(summary)} of ${of} checks passed${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
   ]
   if (via === 'forwarded')
     lines.push(
@@ -162,7 +162,7 @@ function lastLines(summary: Summary, { verbose }: TourOptions): string[] {
 
 /** Programs rely on these names and values. */
 const summaryJson = (url: string, summary: Summary) => ({
-  as_promised: heldIn(summary),
+  as_promised: passedIn(summary),
   of: summary.of,
   duration_ms: Math.round(summary.ms),
   url,
