@@ -138,7 +138,7 @@ export async function projectId(session: Session): Promise<string> {
 export async function tokenReference(typed: string): Promise<{ projectId: string; id: string } | undefined> {
   if (!typed.startsWith(CREDENTIAL_PREFIX.access_token)) return undefined
   const { parseAccessToken } = await import('../features/tokens/index.ts')
-  const name = parseAccessToken(typed)
-  if (!name) throw wrongUsage('This token is incomplete: its length or checksum is wrong.')
-  return { projectId: name.projectId, id: tokenIdOf(name.digest) }
+  const locator = parseAccessToken(typed)
+  if (!locator) throw wrongUsage('This token is incomplete: its length or checksum is wrong.')
+  return { projectId: locator.projectId, id: tokenIdOf(locator.digest) }
 }

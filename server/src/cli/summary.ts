@@ -93,7 +93,7 @@ function nextSteps({ first, url, tokenFile }: StartFacts): string[] {
     `       -H "X-App-Token: ${appToken}" \\`,
     '       -d grant_type=client_credentials -d scope="loyalties rewards"',
     '',
-    '  2  Check every guarantee, in about a second:  jeton tour',
+    '  2  Check the server, in about a second:       jeton tour',
     '     with every request printed:                jeton tour --verbose',
     '',
     '  3  Redeem a mug for 100 points. TOKEN is the access_token of step 1.',

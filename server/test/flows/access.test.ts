@@ -134,7 +134,7 @@ eachEngine((engine) => {
     test('access from the cache is decided synchronously, by token and by key pair', async () => {
       for (const headers of [bearer(await tokenOf('vouchers')), pairOf(key)]) {
         expect((await call('GET', '/v1/vouchers/x', headers)).status).toBe(200)
-        const request = { headers, method: 'GET', url: '/v1/vouchers/x', caller: { plain: '127.0.0.1' } }
+        const request = { headers, method: 'GET', url: '/v1/vouchers/x', caller: { ip: '127.0.0.1' } }
         expect(guard(request as never, 'vouchers')).toBeUndefined()
       }
     })

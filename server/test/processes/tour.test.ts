@@ -33,7 +33,7 @@ eachEngine((engine) => {
     const service = await start({ JETON_WEBHOOK_ALLOW: '127.0.0.0/8' })
     const { code, out, err } = await tourOf(service.url)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('14 of 14 guarantees hold')
+    expect(out).toContain('14 of 14 checks passed')
     expect(out).toMatch(/block the key +✓ inactive after [\d.]+ ms/)
     expect(out).toMatch(/token limit +✓ exactly 5 of 20 concurrent +429, Retry-After: \d+\n/)
     expect(out).toMatch(/receive the event +✓ [\d.]+ ms after the response +signature matches\n/)
@@ -49,7 +49,7 @@ eachEngine((engine) => {
   test('a server that sends only to public addresses has its event forwarded, and the tour says so', async () => {
     const service = await start()
     const { code, out } = await tourOf(service.url)
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('14 of 14 guarantees hold') })
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('14 of 14 checks passed') })
     expect(out).toMatch(/receiver is down +✓ attempt 1 failed, recorded/)
     expect(out).toContain('To have the server send it: JETON_WEBHOOK_ALLOW=127.0.0.0/8 npm start')
     expect(await projectsOf(service)).toBe(0)
@@ -156,7 +156,7 @@ describe('a broken guarantee', () => {
   ])('%s is reported at its step, and the project is still deleted', async (_, line, handle) => {
     const { code, out } = await tourOf(await proxyTo(handle))
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining(line) })
-    expect(out).toMatch(/^ {2}\d+ of 14 guarantees hold \([\d.]+ s\)\. The project is deleted\.$/m)
+    expect(out).toMatch(/^ {2}\d+ of 14 checks passed \([\d.]+ s\)\. The project is deleted\.$/m)
     expect(out).not.toContain('14 of 14')
     expect(await projectsOf(service)).toBe(0)
   })
@@ -183,7 +183,7 @@ describe('a broken guarantee', () => {
     const { code, out, err } = await tourOf(url)
     expect(code).toBe(1)
     expect(out).toMatch(/ 7 {2}block the key +✗ Cannot reach http:/)
-    expect(out).toContain('6 of 14 guarantees hold, 7 not run')
+    expect(out).toContain('6 of 14 checks passed, 7 not run')
     const [, name] = /Delete it later: jeton project delete '(Tour [^']+)'\n$/.exec(err)!
     expect((await jeton(['project', 'delete', name!, '--yes'], { env: envOf(service.url) })).code).toBe(0)
     expect(await projectsOf(service)).toBe(0)
@@ -206,7 +206,7 @@ describe('a broken guarantee', () => {
     const { code, out } = await command.stop()
     expect(code).toBe(1)
     expect(out).toMatch(/block the key +✗ stopped\n/)
-    expect(out).toContain('6 of 14 guarantees hold, 8 not run')
+    expect(out).toContain('6 of 14 checks passed, 8 not run')
     expect(await projectsOf(service)).toBe(0)
   })
 

@@ -28,13 +28,13 @@ const Entry = Type.Object({
   message: Type.String({ description: 'The problem, in one sentence.' }),
   fix: Type.Object(
     {
-      command: Type.String({ description: 'The command or setting that fixes it.' }),
+      command: Type.String({ description: 'A command or setting that fixes it or shows its cause.' }),
       call: Type.Unsafe<string | null>({
         ...NullableText,
         description: 'The same through the API; null if no call does it.',
       }),
     },
-    { description: 'How to fix it.' },
+    { description: 'What to do.' },
   ),
 })
 
@@ -57,7 +57,7 @@ const answer = (found: readonly Attention[]) => ({
 export interface AttentionDeps extends ServiceState {
   /** The time by which tokens expire. */
   readonly tokenTime: () => number
-  /** Adds what this process has counted. */
+  /** Adds the counts of this process to the database. */
   readonly writeUsage: () => Promise<void>
 }
 
@@ -79,8 +79,9 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
       schema: {
         tags,
         operationId: 'attention.list',
-        summary: 'List problems of the whole service, the worst first',
-        description: 'Each entry names the command that fixes it. An empty list is the best answer.',
+        summary: 'List problems of the whole service, most severe first',
+        description:
+          'Each entry names a command that fixes the problem or shows its cause. The list is empty if there is no problem.',
         response: { 200: List },
         'x-columns': ['severity', 'kind', 'message'],
       },
@@ -99,8 +100,8 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
       schema: {
         tags,
         operationId: 'attention.list-of-project',
-        summary: 'List problems of a project, the worst first',
-        description: 'Each entry names the command that fixes it.',
+        summary: 'List problems of a project, most severe first',
+        description: 'Each entry names a command that fixes the problem or shows its cause.',
         params: Type.Object({ project_id: IdParam }),
         response: { 200: List },
         'x-columns': ['severity', 'kind', 'message'],

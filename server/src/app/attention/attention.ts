@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/index.ts'
 
-/** Something that an operator should know about, with its cure. */
+/** A problem that an operator should know about, and what to do. */
 export interface Attention {
   readonly kind: string
   readonly severity: Severity
@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 export interface Fix {
-  /** Command or setting that fixes it. */
+  /** Command or setting that fixes it or shows its cause. */
   readonly command: string
   /** The same through the API; null where no call does it. */
   readonly call: string | null
@@ -40,7 +40,7 @@ export const MAX_PER_RULE = 100
 
 const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }
 
-/** The worst first, then what has lasted longest. */
+/** Most severe first, then longest lasting first. */
 export const bySeverity = (a: Attention, b: Attention): number =>
   RANK[a.severity] - RANK[b.severity] ||
   (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER)

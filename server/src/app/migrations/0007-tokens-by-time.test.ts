@@ -40,7 +40,7 @@ eachEngine((engine) => {
         keyId: key.id,
         keyVersion: key.version,
         epoch: key.epoch,
-        keysVersion: undefined,
+        projectKeysVersion: undefined,
       }
       return (await issuer.issue({ ...names, digest, scope: 'vouchers' })).status
     }

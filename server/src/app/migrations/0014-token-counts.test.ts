@@ -60,7 +60,7 @@ eachEngine((engine) => {
     const issue = async () => {
       const { digest } = newToken(randomBytes, project.id, now)
       const { id: keyId, version: keyVersion, epoch } = key
-      const item = { projectId: project.id, keyId, keyVersion, epoch, keysVersion: undefined }
+      const item = { projectId: project.id, keyId, keyVersion, epoch, projectKeysVersion: undefined }
       return (await batcher.issue({ ...item, digest, scope: 'vouchers' })).status
     }
     const counted = async () => (await countActiveTokens(db, now, [project.id])).map(({ count }) => count)

@@ -7,7 +7,7 @@ import { type Exchange, type Found, type Step, shownMs } from './tour-project.ts
 
 export interface StepResult {
   readonly step: Step
-  /** Undefined if the guarantee does not hold. */
+  /** Undefined if the check failed. */
   readonly found?: Found | undefined
   readonly failure?: string | undefined
   readonly ms: number
@@ -43,7 +43,7 @@ function resultLines(io: Io, { found, failure = '' }: StepResult): string[] {
   return [`${mark(io, false)} ${first}`, ...rest.map((line) => ' '.repeat(MARGIN) + line)]
 }
 
-/** Prints nothing with --json, one line per step by default, and with --verbose also the guarantee and every request. */
+/** Prints nothing with --json, one line per step by default, and with --verbose also what it proves and every request. */
 export function createReport(io: Io, { json, verbose }: { json?: boolean; verbose?: boolean }): Report {
   const print = (text: string) => printLine(io, text)
   const none = () => undefined

@@ -3,16 +3,16 @@ import type { Connection } from '../connection.ts'
 import type { Live } from '../io.ts'
 import type { Receiver } from '../live/local-receiver.ts'
 
-/** A response differs from the guarantee. */
-export class GuaranteeBroken extends Error {}
+/** A response differs from the expected one. */
+export class CheckFailed extends Error {}
 
 export function ensure(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new GuaranteeBroken(otherwise)
+  if (!holds) throw new CheckFailed(otherwise)
 }
 
 /** Returns the result of an earlier step, which this step requires. */
 export function needed<T>(value: T | undefined): T {
-  if (value === undefined) throw new GuaranteeBroken('not run, because an earlier step failed')
+  if (value === undefined) throw new CheckFailed('not run, because an earlier step failed')
   return value
 }
 

@@ -8,7 +8,7 @@ import { startReceiver } from '../live/local-receiver.ts'
 import { eventSteps } from './event-steps.ts'
 import { createReport, type Report, resultJson, type StepResult } from './report.ts'
 import { tokenSteps } from './token-steps.ts'
-import { type Exchange, GuaranteeBroken, type Step, TourProject } from './tour-project.ts'
+import { CheckFailed, type Exchange, type Step, TourProject } from './tour-project.ts'
 
 interface TourOptions extends ConnectionOptions {
   readonly apiUrl?: string
@@ -19,11 +19,11 @@ interface TourOptions extends ConnectionOptions {
 export function addTour(program: Command, io: Io): void {
   const command = program
     .command('tour')
-    .summary('check every guarantee, in about a second')
+    .summary('check the running server, in about a second')
     .description(
-      'Checks each guarantee against the server, in a temporary project that it deletes afterwards. Exit code 1 if one does not hold.',
+      'Checks tokens, limits, redemptions and deliveries of the running server, in a temporary project that it deletes afterwards. Exit code 1 if a check fails.',
     )
-    .option('--verbose', 'print each guarantee, every request as curl, every response')
+    .option('--verbose', 'print what each check proves, every request as curl, every response')
     .option('--json', 'JSON output')
     .addHelpText(
       'after',
@@ -118,7 +118,7 @@ async function runStep(
   } catch (error) {
     const failure = (error as Error).message.split('\n', 1)[0]!
     if (stopped.aborted) return { failure: 'stopped' }
-    if (error instanceof GuaranteeBroken) return { failure }
+    if (error instanceof CheckFailed) return { failure }
     // The server is unreachable, so the next steps would fail too.
     if (error instanceof CommandFailure) return { failure, isLast: true }
     throw error
@@ -148,7 +148,7 @@ function lastLines({ error, results, held, of, ms, via }: Outcome, { verbose }: 
   const skipped = results.length < of ? `, ${of - results.length} not run` : ''
   const deleted = error ? '' : ' The project is deleted.'
   return [
-    `${held} of ${of} guarantees hold${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+    `${held} of ${of} checks passed${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
     ...(via ? ['', ...VIA[via]] : []),
     ...(verbose ? [] : ['', 'Details of each step, with every request:', 'jeton tour --verbose']),
   ]

@@ -18,9 +18,9 @@ export interface Call {
   readonly credential: Credential
   readonly caller: ClientAddress
   /** Required scopes. All must be covered. */
-  readonly needed: readonly Scope[]
-  /** Description of the call for messages, for example `GET /v1/campaigns`. */
-  readonly what: string
+  readonly requiredScopes: readonly Scope[]
+  /** The call as messages name it, for example `GET /v1/campaigns`. */
+  readonly description: string
 }
 
 export interface Allowed {
@@ -52,7 +52,7 @@ export async function authorizeCall(deps: AuthenticationDeps, call: Call): Promi
 }
 
 function tryFindCaller(deps: AuthenticationDeps, { credential, caller }: Call): Caller | undefined {
-  if (credential.kind === 'none') throw nothingSent()
+  if (credential.kind === 'none') throw noCredential()
   if (credential.kind === 'bearer') {
     const verdict = tryVerifyToken(deps.tokenCache, credential.accessToken)
     return verdict && callerFromToken(verdict)
@@ -62,14 +62,14 @@ function tryFindCaller(deps: AuthenticationDeps, { credential, caller }: Call): 
 }
 
 async function findCaller(deps: AuthenticationDeps, { credential, caller }: Call): Promise<Caller> {
-  if (credential.kind === 'none') throw nothingSent()
+  if (credential.kind === 'none') throw noCredential()
   if (credential.kind === 'bearer')
     return callerFromToken(await verifyToken(deps.tokenCache, credential.accessToken))
   return callerFromKey(await authenticateKey(deps, credential, caller))
 }
 
 function callerFromToken(verdict: Verdict): Caller {
-  if (!verdict.active) throw notActive(verdict)
+  if (!verdict.active) throw tokenNotActive(verdict)
   return { key: verdict.key, tokenScope: verdict.token.scope }
 }
 
@@ -77,9 +77,9 @@ const callerFromKey = (key: CachedKey): Caller => ({ key, tokenScope: undefined 
 
 function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed | undefined {
   const { key, tokenScope } = caller
-  const rights = effectiveScopesOf(key, tokenScope)
-  const isAllowedIp = key.allowsIp(call.caller.plain)
-  if (isAllowedIp && !missingScope(rights.scopes, call)) return allowed(deps, call, key, rights)
+  const effective = effectiveScopesOf(key, tokenScope)
+  const isAllowedIp = key.allowsIp(call.caller.ip)
+  if (isAllowedIp && !missingScope(effective.scopes, call)) return allowed(deps, call, key, effective)
   // The scope of a token never changes, so the database cannot change this refusal.
   if (isAllowedIp && tokenScope !== undefined && missingScope(tokenScope.split(' '), call))
     throw refusalFor(call, caller)!
@@ -90,8 +90,8 @@ function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed |
 async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Caller): Promise<Allowed> {
   await deps.tokenCache.loadKey(key.row.project_id, key.row.id)
   const caller = await findCaller(deps, call)
-  const fault = refusalFor(call, caller)
-  if (fault) throw fault
+  const refusal = refusalFor(call, caller)
+  if (refusal) throw refusal
   return allowed(deps, call, caller.key, effectiveScopesOf(caller.key, caller.tokenScope))
 }
 
@@ -101,23 +101,23 @@ function allowed(
   key: CachedKey,
   { text: scope }: EffectiveScopes,
 ): Allowed {
-  deps.lastUsed.record(key, call.caller.plain)
+  deps.lastUsed.record(key, call.caller.ip)
   deps.usage.call(key.row.project_id, key.row.id)
   return { key, scope }
 }
 
 /** Limits the cache per key. Clients use few different scopes. */
-const MAX_CACHED_RIGHTS = 50
+const MAX_CACHED_SCOPES = 50
 
 function effectiveScopesOf(
-  { rights, permissions }: CachedKey,
+  { effectiveScopes, permissions }: CachedKey,
   tokenScope: string | undefined,
 ): EffectiveScopes {
-  const known = rights.get(tokenScope)
+  const known = effectiveScopes.get(tokenScope)
   if (known) return known
   const scopes = tokenScope === undefined ? permissions : intersectScopes(tokenScope.split(' '), permissions)
   const found = { scopes, text: scopes.join(' ') }
-  if (rights.size < MAX_CACHED_RIGHTS) rights.set(tokenScope, found)
+  if (effectiveScopes.size < MAX_CACHED_SCOPES) effectiveScopes.set(tokenScope, found)
   return found
 }
 
@@ -129,37 +129,39 @@ function intersectScopes(held: readonly string[], permissions: readonly Scope[])
   return both
 }
 
-const missingScope = (held: readonly string[], { needed }: Pick<Call, 'needed'>): Scope | undefined =>
-  needed.find((scope) => !covers(held, scope))
+const missingScope = (
+  held: readonly string[],
+  { requiredScopes }: Pick<Call, 'requiredScopes'>,
+): Scope | undefined => requiredScopes.find((scope) => !covers(held, scope))
 
 /** Lists everything that a call lacks: the address, a scope of the token, a permission of the key. */
 export const findFaults = (
-  { address, needed }: { address: string | null; needed: readonly Scope[] },
+  { address, requiredScopes }: { address: string | null; requiredScopes: readonly Scope[] },
   { key, tokenScope }: Caller,
 ) => ({
   address: !key.allowsIp(address),
-  scope: tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), { needed }),
-  permission: missingScope(key.permissions, { needed }),
+  scope: tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), { requiredScopes }),
+  permission: missingScope(key.permissions, { requiredScopes }),
 })
 
 /** Checks the address, then the scope. The address of a key pair was already checked with its secret. */
 function refusalFor(call: Call, caller: Caller): Problem | undefined {
   const { key, tokenScope } = caller
-  const address = call.caller.plain
-  const faults = findFaults({ address, needed: call.needed }, caller)
+  const address = call.caller.ip
+  const faults = findFaults({ address, requiredScopes: call.requiredScopes }, caller)
   if (faults.address)
     return ipNotAllowed(
       key,
       address,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
-  if (faults.scope) return insufficient(key, call, faults.scope, `This token has: ${tokenScope}.`)
+  if (faults.scope) return insufficientScope(key, call, faults.scope, `This token has: ${tokenScope}.`)
   if (faults.permission)
-    return insufficient(key, call, faults.permission, `Its API key has: ${key.permissions.join(' ')}.`)
+    return insufficientScope(key, call, faults.permission, `Its API key has: ${key.permissions.join(' ')}.`)
   return undefined
 }
 
-const nothingSent = (): Problem =>
+const noCredential = (): Problem =>
   new Problem('unauthorized', {
     message: 'No credential was sent.',
     details: 'Send Authorization: Bearer <access_token>, or X-App-Id and X-App-Token.',
@@ -167,7 +169,7 @@ const nothingSent = (): Problem =>
   })
 
 /** Same response for unknown, expired, revoked and malformed tokens, and for tokens of a blocked or deleted key. */
-const notActive = (verdict: Verdict & { active: false }): Problem =>
+const tokenNotActive = (verdict: Verdict & { active: false }): Problem =>
   new Problem('unauthorized', {
     message: 'The token is not active.',
     details: 'Request a new token at /v1/oauth/token.',
@@ -175,13 +177,13 @@ const notActive = (verdict: Verdict & { active: false }): Problem =>
     refusal: verdict,
   })
 
-function insufficient(key: CachedKey, { what }: Call, lacking: Scope, holds: string): Problem {
-  const whole = wildcardScopeOf(lacking)
-  const or = whole === lacking ? '' : ` or "${whole}"`
+function insufficientScope(key: CachedKey, { description }: Call, missing: Scope, details: string): Problem {
+  const wildcard = wildcardScopeOf(missing)
+  const or = wildcard === missing ? '' : ` or "${wildcard}"`
   return new Problem('insufficient_scope', {
-    message: `${what} requires "${lacking}"${or}.`,
-    details: holds,
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking}"` },
+    message: `${description} requires "${missing}"${or}.`,
+    details,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${missing}"` },
     refusal: { step: 'scope_insufficient', keyId: key.row.id, projectId: key.row.project_id },
   })
 }

@@ -142,7 +142,7 @@ describe('nested percent-encodings', () => {
     fc.assert(
       fc.property(harmless, fc.integer({ min: 1, max: 5 }), coins, (text, layers, each) => {
         const path = encodeHarmless(text, layers, each)
-        expect(requiredScopeOf(path), path).toEqual({ ok: true, needed: 'vouchers' })
+        expect(requiredScopeOf(path), path).toEqual({ ok: true, requiredScope: 'vouchers' })
       }),
       { numRuns: 1_000 },
     )
@@ -169,10 +169,13 @@ describe('a plain path', () => {
     )
     fc.assert(
       fc.property(rest, query, (more, asked) => {
-        expect(requiredScopeOf(`/v1/vouchers${more}${asked}`)).toEqual({ ok: true, needed: 'vouchers' })
+        expect(requiredScopeOf(`/v1/vouchers${more}${asked}`)).toEqual({
+          ok: true,
+          requiredScope: 'vouchers',
+        })
         expect(requiredScopeOf(`/client/v1/vouchers${more}${asked}`)).toEqual({
           ok: true,
-          needed: 'client_vouchers',
+          requiredScope: 'client_vouchers',
         })
       }),
     )
@@ -202,7 +205,9 @@ describe('a plain path', () => {
     ['/v1?vouchers', 'api'],
     ['/client/v1', 'client_api'],
     ['/client/v1/loyalties', 'client_api'],
-  ] as const)('%.40s needs %s', (path, needed) => expect(requiredScopeOf(path)).toEqual({ ok: true, needed }))
+  ] as const)('%.40s requires %s', (path, requiredScope) =>
+    expect(requiredScopeOf(path)).toEqual({ ok: true, requiredScope }),
+  )
 
   test.each([
     '/',
@@ -229,8 +234,12 @@ describe('a plain path', () => {
       fc.property(segment, (one) => {
         const [server, client] = [requiredScopeOf(`/v1/${one}`), requiredScopeOf(`/client/v1/${one}`)]
         if (!server.ok || !client.ok) throw new Error('not plain')
-        expect([covers(['api'], server.needed), covers(['client_api'], server.needed)]).toEqual([true, false])
-        expect([covers(['api'], client.needed), covers(['client_api'], client.needed)]).toEqual([false, true])
+        expect([covers(['api'], server.requiredScope), covers(['client_api'], server.requiredScope)]).toEqual(
+          [true, false],
+        )
+        expect([covers(['api'], client.requiredScope), covers(['client_api'], client.requiredScope)]).toEqual(
+          [false, true],
+        )
       }),
     )
   })

@@ -46,16 +46,16 @@ function hiddenByEncoding(path: string): string | null {
 const byteOf = (encoded: string): string => String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
 
 export type PathVerdict =
-  | { readonly ok: true; readonly needed: Scope }
+  | { readonly ok: true; readonly requiredScope: Scope }
   | { readonly ok: false; readonly says: string }
 
 /** Validates the path and returns the scope that it requires. */
 export function requiredScopeOf(uri: string): PathVerdict {
   const path = pathOf(uri)
-  const hostile = ambiguityIn(path)
-  if (hostile !== null) return { ok: false, says: `the path has ${hostile}` }
-  const needed = scopeOfPath(path)
-  return needed === null
+  const ambiguity = ambiguityIn(path)
+  if (ambiguity !== null) return { ok: false, says: `the path has ${ambiguity}` }
+  const requiredScope = scopeOfPath(path)
+  return requiredScope === null
     ? { ok: false, says: 'the path is outside of /v1 and /client/v1' }
-    : { ok: true, needed }
+    : { ok: true, requiredScope }
 }

@@ -54,14 +54,17 @@ const check = (step: string, passed: boolean, says: { yes: string; no: string; r
  */
 export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
+  const requiredScope = path.ok ? path.requiredScope : null
   const pathCheck = check('path', path.ok, {
-    yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
+    yes: `${question.path} requires "${requiredScope}"${misspellingHint(question.path, requiredScope)}`,
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
-  const needed = path.ok ? path.needed : null
-  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...(await holderSteps(deps, question, needed))])
-  return { allowed, needed_scope: needed, ...shown }
+  const { passed: allowed, ...shown } = outcomeOf([
+    pathCheck,
+    ...(await holderSteps(deps, question, requiredScope)),
+  ])
+  return { allowed, needed_scope: requiredScope, ...shown }
 }
 
 /** The steps as operators see them, and how to fix the first that failed. */
@@ -74,18 +77,18 @@ export function outcomeOf(steps: readonly Check[]) {
   }
 }
 
-/** True if no scope names the first segment: the path is probably misspelt. */
-const isUnnamed = (needed: Scope): boolean => needed === wildcardScopeOf(needed)
+/** True for `api` and `client_api`: no other scope names the path, which is probably misspelt. */
+const isWildcard = (requiredScope: Scope): boolean => requiredScope === wildcardScopeOf(requiredScope)
 
-const namedSegments = (side: Scope): string[] =>
-  SCOPE_VALUES.filter((scope) => scope !== side && wildcardScopeOf(scope) === side).map(
+const segmentsBelow = (wildcard: Scope): string[] =>
+  SCOPE_VALUES.filter((scope) => scope !== wildcard && wildcardScopeOf(scope) === wildcard).map(
     (scope) => SCOPES[scope].segment,
   )
 
-function unnamed(path: string, needed: Scope): string {
-  if (!isUnnamed(needed)) return ''
+function misspellingHint(path: string, requiredScope: Scope | null): string {
+  if (requiredScope === null || !isWildcard(requiredScope)) return ''
   const [, prefix = '', segment = ''] = /^((?:\/client)?\/v1\/?)([^/?]*)/.exec(path) ?? []
-  const guess = closest(segment, namedSegments(needed))
+  const guess = closest(segment, segmentsBelow(requiredScope))
   return `, because no scope names this path${guess ? `. Did you mean ${prefix}${guess}?` : ''}`
 }
 
@@ -97,11 +100,11 @@ const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
 async function holderSteps(
   deps: CheckDeps,
   question: AccessQuestion,
-  needed: Scope | null,
+  requiredScope: Scope | null,
 ): Promise<Check[]> {
   if (question.access_token !== undefined) {
     const found = await findToken(deps, question.access_token, (id) => maySee(question, id))
-    return tokenSteps(deps, found, { question, needed })
+    return tokenSteps(deps, found, { question, requiredScope })
   }
   const key = await findApiKeyByAppId(deps.db, question.app_id!)
   const row = key && maySee(question, key.project_id) ? key : undefined
@@ -111,7 +114,7 @@ async function holderSteps(
     remedy: 'Compare it with: jeton key list',
   })
   return row
-    ? [found, ...keySteps({ key: cachedKey(row, 0), tokenScope: undefined }, question, needed)]
+    ? [found, ...keySteps({ key: cachedKey(row, 0), tokenScope: undefined }, question, requiredScope)]
     : [found]
 }
 
@@ -127,16 +130,16 @@ export async function findToken(
   accessToken: string,
   maySeeProject: (projectId: string) => boolean,
 ): Promise<FoundToken> {
-  const name = parseAccessToken(accessToken)
-  if (name === null) return { isWellFormed: false, token: undefined, key: undefined }
-  const [token] = maySeeProject(name.projectId) ? await findTokens(db, [name]) : []
-  const key = token && (await findApiKey(db, name.projectId, token.key_id))
+  const locator = parseAccessToken(accessToken)
+  if (locator === null) return { isWellFormed: false, token: undefined, key: undefined }
+  const [token] = maySeeProject(locator.projectId) ? await findTokens(db, [locator]) : []
+  const key = token && (await findApiKey(db, locator.projectId, token.key_id))
   return { isWellFormed: true, token, key }
 }
 
-interface AskedOfToken {
+interface TokenQuestion {
   readonly question: Pick<AccessQuestion, 'address'>
-  readonly needed: Scope | null
+  readonly requiredScope: Scope | null
   /** Where tokens of one project alone are looked up. */
   readonly inProject?: boolean
 }
@@ -144,7 +147,7 @@ interface AskedOfToken {
 export function tokenSteps(
   { tokenCache }: CheckDeps,
   { isWellFormed, token, key: row }: FoundToken,
-  { question, needed, inProject = false }: AskedOfToken,
+  { question, requiredScope, inProject = false }: TokenQuestion,
 ): Check[] {
   const wellFormed = check('well_formed', isWellFormed, {
     yes: 'the token is well-formed',
@@ -153,18 +156,18 @@ export function tokenSteps(
   })
   if (!isWellFormed) return [wellFormed]
   const elsewhere = inProject ? ', it belongs to another project' : ''
-  const onRecord = check('on_record', row !== undefined, {
+  const isKnown = check('on_record', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: `the token is unknown: it never existed${elsewhere}, or it expired and was removed`,
     remedy: 'The client must request a new token.',
   })
-  if (!token || !row) return [wellFormed, onRecord]
+  if (!token || !row) return [wellFormed, isKnown]
   const key = cachedKey(row, 0)
   return [
     wellFormed,
-    onRecord,
+    isKnown,
     ...lifeSteps(token, key, tokenCache.databaseClock.now()),
-    ...keySteps({ key, tokenScope: token.scope }, question, needed),
+    ...keySteps({ key, tokenScope: token.scope }, question, requiredScope),
   ]
 }
 
@@ -203,12 +206,15 @@ interface Holder {
 function keySteps(
   { key, tokenScope }: Holder,
   { address }: Pick<AccessQuestion, 'address'>,
-  needed: Scope | null,
+  requiredScope: Scope | null,
 ): Check[] {
   const { state } = key.row
   const name = quoted(key.row.name)
   const faults = findFaults(
-    { address: address === undefined ? null : normalizeIp(address), needed: needed === null ? [] : [needed] },
+    {
+      address: address === undefined ? null : normalizeIp(address),
+      requiredScopes: requiredScope === null ? [] : [requiredScope],
+    },
     { key, tokenScope },
   )
   const steps = [
@@ -229,14 +235,14 @@ function keySteps(
         remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
-  if (needed === null) return steps
+  if (requiredScope === null) return steps
   steps.push(
     check('permissions', faults.permission === undefined, {
       yes: `the key has: ${key.permissions.join(' ')}`,
       no: `the key has only: ${key.permissions.join(' ')}`,
-      remedy: isUnnamed(needed)
+      remedy: isWildcard(requiredScope)
         ? CHECK_PATH
-        : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+        : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, requiredScope].join(',')}`,
     }),
   )
   if (tokenScope !== undefined)
@@ -244,7 +250,9 @@ function keySteps(
       check('scope', faults.scope === undefined, {
         yes: `the token has: ${tokenScope}`,
         no: `the token has only: ${tokenScope}`,
-        remedy: isUnnamed(needed) ? CHECK_PATH : `The client must request a token with "${needed}".`,
+        remedy: isWildcard(requiredScope)
+          ? CHECK_PATH
+          : `The client must request a token with "${requiredScope}".`,
       }),
     )
   return steps

@@ -37,7 +37,7 @@ describe('the path of the call', () => {
         ['X-Forwarded-Uri', '/v1/vouchers/x?2'],
       ),
     ]
-    for (const { needed } of questions) expect(needed).toEqual(['vouchers'])
+    for (const { requiredScopes } of questions) expect(requiredScopes).toEqual(['vouchers'])
   })
 
   test.each([
@@ -80,31 +80,34 @@ describe('the path of the call', () => {
   })
 
   test('is shortened in the response', () => {
-    const { what } = ask(
+    const { description } = ask(
       GATEWAY,
       ['X-Original-URI', `/v1/vouchers/${'x'.repeat(7_000)}`],
       ['X-Original-Method', 'POST'],
     )
-    expect(what).toMatch(/^POST \/v1\/vouchers\/x+$/)
-    expect(what.length).toBeLessThan(250)
+    expect(description).toMatch(/^POST \/v1\/vouchers\/x+$/)
+    expect(description.length).toBeLessThan(250)
   })
 })
 
 describe('?scope=', () => {
   test('decides if no path is sent, with one scope or several', () => {
-    expect(ask(`${GATEWAY}?scope=vouchers`).needed).toEqual(['vouchers'])
-    expect(ask(`${GATEWAY}?scope=vouchers%20client_redeem&x=y`).needed).toEqual(['vouchers', 'client_redeem'])
-    expect(ask(`${GATEWAY}?scope=vouchers+SKUs`).needed).toEqual(['vouchers', 'SKUs'])
+    expect(ask(`${GATEWAY}?scope=vouchers`).requiredScopes).toEqual(['vouchers'])
+    expect(ask(`${GATEWAY}?scope=vouchers%20client_redeem&x=y`).requiredScopes).toEqual([
+      'vouchers',
+      'client_redeem',
+    ])
+    expect(ask(`${GATEWAY}?scope=vouchers+SKUs`).requiredScopes).toEqual(['vouchers', 'SKUs'])
   })
 
   test('is ignored if a path is sent in any form', () => {
-    expect(ask(`${GATEWAY}?scope=vouchers`, ['X-Original-URI', '/v1/campaigns']).needed).toEqual([
+    expect(ask(`${GATEWAY}?scope=vouchers`, ['X-Original-URI', '/v1/campaigns']).requiredScopes).toEqual([
       'campaigns',
     ])
     expect(
-      ask(`${GATEWAY}?scope=vouchers`, ['X-Forwarded-Uri', '/v1/campaigns?scope=vouchers']).needed,
+      ask(`${GATEWAY}?scope=vouchers`, ['X-Forwarded-Uri', '/v1/campaigns?scope=vouchers']).requiredScopes,
     ).toEqual(['campaigns'])
-    expect(ask(`${GATEWAY}/v1/campaigns?scope=vouchers`).needed).toEqual(['campaigns'])
+    expect(ask(`${GATEWAY}/v1/campaigns?scope=vouchers`).requiredScopes).toEqual(['campaigns'])
     expect(refusal(`${GATEWAY}/?scope=vouchers`).status).toBe(403)
     expect(refusal(`${GATEWAY}?scope=vouchers`, ['X-Original-URI', '']).status).toBe(403)
   })

@@ -7,8 +7,8 @@ export const GATEWAY = '/gateway/authorize'
 
 /** Required scopes of a call, and its description for messages. */
 export interface GatewayRequest {
-  readonly needed: readonly Scope[]
-  readonly what: string
+  readonly requiredScopes: readonly Scope[]
+  readonly description: string
 }
 
 const refuse = (message: string, details: string): Problem =>
@@ -64,8 +64,8 @@ export function parseGatewayRequest(raw: RawRequest): GatewayRequest {
       'Only plain paths below /v1 and /client/v1 are allowed.',
     )
   return {
-    needed: [verdict.needed],
-    what: `${raw.headers['x-forwarded-method'] ?? raw.headers['x-original-method'] ?? 'The call to'} ${path.slice(0, 200)}`,
+    requiredScopes: [verdict.requiredScope],
+    description: `${raw.headers['x-forwarded-method'] ?? raw.headers['x-original-method'] ?? 'The call to'} ${path.slice(0, 200)}`,
   }
 }
 
@@ -78,7 +78,7 @@ function requestedScopes(url: string): GatewayRequest {
       'The proxy sent no path and no scope.',
       'Send X-Original-URI or X-Forwarded-Uri, append the path, or send ?scope=<scope>.',
     )
-  return { needed: scopes as Scope[], what: 'This call' }
+  return { requiredScopes: scopes as Scope[], description: 'This call' }
 }
 
 /** A path that cannot be decoded never reaches a handler. A proxy needs 403 for it, not 400. */

@@ -62,8 +62,8 @@ export function gatewayRoutes(app: App, deps: Deps): void {
   function authorize(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     try {
       const credential = readCredential(request)
-      const { needed, what } = parseGatewayRequest(request.raw)
-      const call = { credential, caller: request.caller, needed, what }
+      const { requiredScopes, description } = parseGatewayRequest(request.raw)
+      const call = { credential, caller: request.caller, requiredScopes, description }
       const cached = tryAuthorizeCall(deps, call)
       return cached ? pass(cached) : authorizeCall(deps, call).then(pass, refuse)
     } catch (error) {

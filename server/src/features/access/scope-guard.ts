@@ -11,12 +11,12 @@ export function createScopeGuard(deps: AuthenticationDeps): Guard<Scope> {
     request.logNote = name
     request.projectId = projectId
     request.apiKey = { name, app_id }
-    request.actor = { type: 'api_key', id, address: request.caller.plain, requestId: request.id }
+    request.actor = { type: 'api_key', id, address: request.caller.ip, requestId: request.id }
   }
-  return (request, needed) => {
-    const what = `${request.method} ${pathOf(request.url)}`
+  return (request, scope) => {
+    const description = `${request.method} ${pathOf(request.url)}`
     const credential = readCredential(request)
-    const call = { credential, caller: request.caller, needed: [needed], what }
+    const call = { credential, caller: request.caller, requiredScopes: [scope], description }
     const cached = tryAuthorizeCall(deps, call)
     if (!cached) return authorizeCall(deps, call).then((allowed) => setCaller(request, allowed))
     setCaller(request, cached)

@@ -64,7 +64,7 @@ export function tokenCheckRoutes(app: App, deps: CheckDeps): void {
     async ({ params, body }) => {
       const { id: projectId } = await requireProject(deps.db, params.project_id)
       const found = await findToken(deps, body.access_token, (id) => id === projectId)
-      const asked = { question: {}, needed: null, inProject: true }
+      const asked = { question: {}, requiredScope: null, inProject: true }
       const { passed: active, ...shown } = outcomeOf(tokenSteps(deps, found, asked))
       return { object: 'token_check' as const, active, ...shown, token: tokenView(found) }
     },

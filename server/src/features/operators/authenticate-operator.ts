@@ -71,7 +71,7 @@ export function createOperatorGuard(deps: Deps): { guard: Guard<OperatorRule>; f
     const right = sameDigest(digestOf(token), operator?.token_digest ?? NOBODY)
     if (!operator || !right) {
       const step = operator ? 'management_token_wrong' : 'management_id_unknown'
-      throw deps.attempts.recordFailure(request.caller.plain, `management ${id}`, refused(step))
+      throw deps.attempts.recordFailure(request.caller.ip, `management ${id}`, refused(step))
     }
     return { operator, session: null }
   }
@@ -106,7 +106,7 @@ export function createOperatorGuard(deps: Deps): { guard: Guard<OperatorRule>; f
     request.actor = {
       type: 'operator',
       id,
-      address: request.caller.plain,
+      address: request.caller.ip,
       requestId: request.id,
       via: session ? 'session' : 'token',
     }

@@ -6,7 +6,7 @@ const cookies = createSessionCookies([PROXY])
 
 const from = (socket: string, headers: Record<string, string>) => ({
   headers,
-  caller: { plain: socket, socket, forwarded: null },
+  caller: { ip: socket, socket, forwarded: null },
 })
 
 test.each([

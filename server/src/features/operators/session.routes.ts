@@ -113,7 +113,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
       const { id, token, code } = request.body
       const { session, cookie } = await signIn(deps, {
         credential: code === undefined ? { id: id!, token: token! } : { code },
-        address: request.caller.plain,
+        address: request.caller.ip,
         requestId: request.id,
         cookie: cookies.read(request),
       })
@@ -245,7 +245,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     },
     async ({ operator: { id, name, role, projects, sessionId }, caller }) => {
       const session = sessionId === null ? undefined : await findLiveSession(db, sessionId, await db.now())
-      const own = { role, projects, address: caller.plain, session: session ? sessionView(session) : null }
+      const own = { role, projects, address: caller.ip, session: session ? sessionView(session) : null }
       return { object: 'whoami' as const, operator: { id, name }, ...own }
     },
   )

@@ -33,7 +33,7 @@ function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow 
     key: problem.key,
     step: problem.refusal?.step ?? problem.key,
     key_id: problem.refusal?.keyId ?? null,
-    address: caller.plain,
+    address: caller.ip,
     socket_address: caller.socket,
     forwarded:
       caller.forwarded === null ? null : withoutCredentials(printable(caller.forwarded, 400)).slice(0, 200),

@@ -64,7 +64,7 @@ function refusalFor(key: CachedKey | undefined, { digest, now, address }: Attemp
 const attemptOf = (cache: TokenCache, { appToken }: KeyCredentials, caller: ClientAddress): Attempt => ({
   digest: digestOf(appToken),
   now: cache.databaseClock.now(),
-  address: caller.plain,
+  address: caller.ip,
 })
 
 /** Returns the key of a pair if the cache accepts it. */
@@ -101,5 +101,5 @@ export async function authenticateKey(
   const attempt = attemptOf(tokenCache, pair, caller)
   const problem = refusalFor(key, attempt)
   if (!problem) return accepted(deps, key!, attempt)
-  throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.plain, pair.appId, problem) : problem
+  throw problem.key === 'unauthorized' ? attempts.recordFailure(caller.ip, pair.appId, problem) : problem
 }

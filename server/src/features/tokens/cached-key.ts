@@ -1,7 +1,7 @@
 import type { Scope } from '../../contract/scopes.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
 import { type ApiKeyRow, permissionsOf, whitelistOf } from '../api-keys/index.ts'
-import type { KeysVersion } from './issue-batch.ts'
+import type { ProjectKeysVersion } from './issue-batch.ts'
 
 /** A parsed key in the cache. */
 export interface CachedKey {
@@ -10,12 +10,12 @@ export interface CachedKey {
   /** Whether the key may be used from this address. An unknown address (null) is allowed only if the allowlist is empty. */
   readonly allowsIp: (address: string | null) => boolean
   /** Granted scope by requested scope, because clients repeat the same requests. */
-  readonly grants: Map<string, string>
-  /** Effective rights by token scope; for undefined, the rights of the key itself. */
-  readonly rights: Map<string | undefined, EffectiveScopes>
+  readonly grantedScopes: Map<string, string>
+  /** Effective scopes by token scope; for undefined, the permissions of the key itself. */
+  readonly effectiveScopes: Map<string | undefined, EffectiveScopes>
   /** Monotonic time at which the row was read. */
   readonly readAt: number
-  keysVersion: KeysVersion | undefined
+  projectKeysVersion: ProjectKeysVersion | undefined
 }
 
 /** The part of a token's scope that its key currently permits. */
@@ -36,9 +36,9 @@ export function cachedKey(row: ApiKeyRow, readAt: number): CachedKey {
     row,
     permissions: permissionsOf(row),
     allowsIp: whitelist.length === 0 ? () => true : allowOnly(whitelist),
-    grants: new Map(),
-    rights: new Map(),
+    grantedScopes: new Map(),
+    effectiveScopes: new Map(),
     readAt,
-    keysVersion: undefined,
+    projectKeysVersion: undefined,
   }
 }

@@ -54,7 +54,7 @@ async function verifyFor(deps: AuthenticationDeps, form: Form, caller: CachedKey
 }
 
 function recordCaller({ lastUsed }: AuthenticationDeps, request: ApiRequest, caller: CachedKey): void {
-  lastUsed.record(caller, request.caller.plain)
+  lastUsed.record(caller, request.caller.ip)
   request.logNote = caller.row.name
 }
 
@@ -117,9 +117,9 @@ async function bearerVerdict(
       oauth: 'invalid_token',
       refusal: verdict,
     })
-  if (!(await allowsIp(deps, verdict.key, request.caller.plain)))
-    throw ipNotAllowed(verdict.key, request.caller.plain, 'bearer_address_not_allowed')
-  deps.lastUsed.record(verdict.key, request.caller.plain)
+  if (!(await allowsIp(deps, verdict.key, request.caller.ip)))
+    throw ipNotAllowed(verdict.key, request.caller.ip, 'bearer_address_not_allowed')
+  deps.lastUsed.record(verdict.key, request.caller.ip)
   return verdict
 }
 

@@ -30,7 +30,7 @@ async function callFunction(
     items.map(({ keyId }) => keyId),
     items.map(({ keyVersion }) => keyVersion),
     items.map(({ epoch }) => epoch),
-    items.map(({ keysVersion }) => keysVersion ?? ''),
+    items.map(({ projectKeysVersion }) => projectKeysVersion ?? ''),
     items.map(({ scope }) => scope),
     Buffer.concat(items.map(({ digest }) => digest)),
     now,
@@ -43,8 +43,8 @@ function outcomesOf({ issued_at, results, keys_versions }: Issued, requests: num
   const issued = { status: 'issued', expiresAt: expiryOf(issued_at) } as const
   const keysVersions = keys_versions?.split(' ')
   const issuedTo = (i: number): IssueOutcome => {
-    const keysVersion = keysVersions?.[i] ?? '-'
-    return keysVersion === '-' ? issued : { ...issued, keysVersion }
+    const projectKeysVersion = keysVersions?.[i] ?? '-'
+    return projectKeysVersion === '-' ? issued : { ...issued, projectKeysVersion }
   }
   if (results === null) return Array.from({ length: requests }, (_, i) => issuedTo(i))
   return results.split(' ').map((result, i) => {
@@ -75,5 +75,5 @@ export async function issueOnPostgres(
 }
 
 /** Waits for locks up to the normal statement timeout. */
-export const issueDespiteLocks = (sql: SqlConnection, batch: IssueBatch): Promise<IssueOutcome[]> =>
+export const issueAfterLocks = (sql: SqlConnection, batch: IssueBatch): Promise<IssueOutcome[]> =>
   callFunction(sql, batch, null)

@@ -19,7 +19,7 @@ export interface IssueItem {
   /** Version of the key that the request was checked against. A version has one epoch. */
   readonly keyVersion: number
   readonly epoch: number
-  readonly keysVersion: KeysVersion | undefined
+  readonly projectKeysVersion: ProjectKeysVersion | undefined
   readonly digest: Uint8Array
   readonly scope: string
 }
@@ -30,14 +30,14 @@ export interface IssueItem {
  * `projects.keys_mark` and the SQL function takes it as `known_versions`: new names would exclude older versions of Jeton
  * from the store.
  */
-export type KeysVersion = string
+export type ProjectKeysVersion = string
 
 export type IssueOutcome =
   | {
       readonly status: 'issued'
       readonly expiresAt: number
       /** On PostgreSQL, if the key was read. */
-      readonly keysVersion?: KeysVersion
+      readonly projectKeysVersion?: ProjectKeysVersion
     }
   | { readonly status: 'full'; readonly quota: 'project' | 'key'; readonly retryAfterSeconds: number }
   | { readonly status: 'stale' }

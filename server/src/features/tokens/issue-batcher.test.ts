@@ -16,7 +16,7 @@ import { changeApiKey } from '../api-keys/change-api-key.ts'
 import { createApiKeyIn, invalidateAllTokens } from '../api-keys/index.ts'
 import { deleteProject } from '../projects/delete-project.ts'
 import { createProjectIn, requireLockedProject } from '../projects/index.ts'
-import type { IssueItem, IssueOutcome, KeysVersion } from './issue-batch.ts'
+import type { IssueItem, IssueOutcome, ProjectKeysVersion } from './issue-batch.ts'
 import { IssueBatcher } from './issue-batcher.ts'
 import { removeOldTokens } from './janitor.job.ts'
 import { revokeToken } from './revoke-token.ts'
@@ -68,7 +68,7 @@ async function prepared(store: TestStore) {
   const issuer = new IssueBatcher({ db, now: () => now })
   const deps = { random: randomBytes }
   /** Keys versions that the processes of the test know, by key id. */
-  const keysVersions = new Map<string, KeysVersion>()
+  const keysVersions = new Map<string, ProjectKeysVersion>()
   return {
     db,
     deps,
@@ -134,7 +134,7 @@ async function prepared(store: TestStore) {
         keyId: row.id,
         keyVersion: row.version,
         epoch: row.epoch,
-        keysVersion: keysVersions.get(row.id),
+        projectKeysVersion: keysVersions.get(row.id),
         digest: newToken(randomBytes, projectId, 0).digest,
         scope: 'vouchers',
       })
@@ -144,8 +144,8 @@ async function prepared(store: TestStore) {
     async together(items: readonly IssueItem[], by = issuer): Promise<IssueOutcome[]> {
       const outcomes = await Promise.all(items.map((item) => by.issue(item)))
       for (const [i, outcome] of outcomes.entries())
-        if (outcome.status === 'issued' && outcome.keysVersion)
-          keysVersions.set(items[i]!.keyId, outcome.keysVersion)
+        if (outcome.status === 'issued' && outcome.projectKeysVersion)
+          keysVersions.set(items[i]!.keyId, outcome.projectKeysVersion)
       return outcomes
     },
   }
@@ -213,12 +213,12 @@ eachEngine((engine) => {
         const [locked, free] = [(await project('locked')).id, (await project('free')).id]
         const [ofLocked, ofFree] = [await key(locked), await key(free)]
         const versions = (await Promise.all([issuer.issue(ofFree()), issuer.issue(ofLocked())])).map(
-          (outcome) => (outcome.status === 'issued' ? outcome.keysVersion : undefined),
+          (outcome) => (outcome.status === 'issued' ? outcome.projectKeysVersion : undefined),
         )
         const [known, unknown] = [
           {
-            free: { ...ofFree(), keysVersion: versions[0] },
-            locked: { ...ofLocked(), keysVersion: versions[1] },
+            free: { ...ofFree(), projectKeysVersion: versions[0] },
+            locked: { ...ofLocked(), projectKeysVersion: versions[1] },
           },
           { free: ofFree(), locked: ofLocked() },
         ]

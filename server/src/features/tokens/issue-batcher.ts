@@ -1,5 +1,5 @@
 import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
-import { issueDespiteLocks, issueOnPostgres } from './issue-batch.postgres.ts'
+import { issueAfterLocks, issueOnPostgres } from './issue-batch.postgres.ts'
 import { issueOnSqlite } from './issue-batch.sqlite.ts'
 import type { IssueBatch, IssueItem, IssueOutcome } from './issue-batch.ts'
 
@@ -58,9 +58,9 @@ export class IssueBatcher {
     })
   }
 
-  #start(least = MIN_BATCH): void {
+  #start(minBatch = MIN_BATCH): void {
     if (this.#inFlight === MAX_IN_FLIGHT || this.#waiting.length === 0) return
-    if (this.#inFlight > 0 && this.#waiting.length < least) return void this.#startLater()
+    if (this.#inFlight > 0 && this.#waiting.length < minBatch) return void this.#startLater()
     clearTimeout(this.#delayTimer)
     this.#delayTimer = undefined
     const batch = this.#waiting.slice(0, MAX_BATCH)
@@ -134,4 +134,4 @@ const issueBatch = async (db: Database, batch: IssueBatch): Promise<Outcomes | u
 const issueWaitingForLock = async (db: Database, batch: IssueBatch): Promise<Outcomes> =>
   db.engine === 'sqlite'
     ? issueOnSqlite(db, batch)
-    : db.withConnection((connection) => issueDespiteLocks(connection, batch))
+    : db.withConnection((connection) => issueAfterLocks(connection, batch))

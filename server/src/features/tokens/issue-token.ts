@@ -43,13 +43,13 @@ export async function issueToken(deps: IssueDeps, request: IssueRequest): Promis
     const { key, scope } = await allowedScope(tokenCache, authenticatedKey, request)
     const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key.row
     const { accessToken, digest, cacheKey } = newToken(deps.random, projectId, tokenCache.databaseClock.now())
-    const { keysVersion } = key
-    const item = { projectId, keyId, keyVersion, epoch, keysVersion, digest, scope }
+    const { projectKeysVersion } = key
+    const item = { projectId, keyId, keyVersion, epoch, projectKeysVersion, digest, scope }
     const outcome = await deps.issueBatcher.issue(item)
     if (outcome.status === 'full') throw await limitReached(deps, key, outcome)
     if (outcome.status === 'issued') {
       const { expiresAt } = outcome
-      if (outcome.keysVersion) key.keysVersion = outcome.keysVersion
+      if (outcome.projectKeysVersion) key.projectKeysVersion = outcome.projectKeysVersion
       tokenCache.putIssued(cacheKey, { projectId, keyId, epoch, scope, expiresAt })
       return { accessToken, key, scope, expiresAt }
     }
@@ -63,14 +63,14 @@ export async function issueToken(deps: IssueDeps, request: IssueRequest): Promis
   })
 }
 
-const MAX_GRANTS = 50
+const MAX_CACHED_SCOPES = 50
 
-function grantedTo({ grants, permissions }: CachedKey, scope: string | undefined): string {
-  const known = scope === undefined ? undefined : grants.get(scope)
+function grantedTo({ grantedScopes, permissions }: CachedKey, scope: string | undefined): string {
+  const known = scope === undefined ? undefined : grantedScopes.get(scope)
   if (known !== undefined) return known
   // Copied, because a substring would keep the whole request in memory, here and with every cached token.
   const granted = copyText(grantScope(scope, permissions))
-  if (grants.size < MAX_GRANTS) grants.set(copyText(scope!), granted)
+  if (grantedScopes.size < MAX_CACHED_SCOPES) grantedScopes.set(copyText(scope!), granted)
   return granted
 }
 

@@ -94,7 +94,7 @@ export function oauthRoutes(app: App, deps: Deps): void {
   async function authenticateClient(request: ApiRequest, credential: Credential): Promise<CachedKey> {
     if (credential.kind !== 'key') throw keyNotAccepted('credential_missing')
     const key = await authenticateKey(deps, credential, request.caller)
-    deps.lastUsed.record(key, request.caller.plain)
+    deps.lastUsed.record(key, request.caller.ip)
     request.logNote = key.row.name
     return key
   }
@@ -210,10 +210,10 @@ export function oauthRoutes(app: App, deps: Deps): void {
     const form = formOf(request)
     const key = await authenticateClient(request, readCredential(request, form))
     const accessToken = readTokenParameter(form)
-    const name = parseAccessToken(accessToken)
-    if (name?.projectId !== key.row.project_id) return false
-    const revoked = await revokeToken(deps.db, name, { byKeyId: key.row.id })
-    if (revoked) deps.tokenCache.markRevoked(name.digest)
+    const locator = parseAccessToken(accessToken)
+    if (locator?.projectId !== key.row.project_id) return false
+    const revoked = await revokeToken(deps.db, locator, { byKeyId: key.row.id })
+    if (revoked) deps.tokenCache.markRevoked(locator.digest)
     return revoked
   }
   const revocation = { tags, consumes, security, body: Type.Object(TokenForm, eitherToken) }

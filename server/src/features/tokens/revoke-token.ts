@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../platform/database/index.ts'
 import { lockApiKey } from '../api-keys/index.ts'
 import { requireLockedProject, updateProjectRow } from '../projects/index.ts'
 import { clearKeyFullUntil, findTokens, markRevoked } from './token.store.ts'
-import type { TokenKey } from './token.ts'
+import type { TokenLocator } from './token.ts'
 import { uncountToken } from './token-counts.sqlite.store.ts'
 
 /**
@@ -11,22 +11,22 @@ import { uncountToken } from './token-counts.sqlite.store.ts'
  */
 export const revokeToken = (
   db: Database,
-  name: TokenKey,
+  locator: TokenLocator,
   { byKeyId, record }: { byKeyId?: string; record?: (tx: Transaction) => Promise<void> } = {},
 ): Promise<boolean> =>
   db.transaction(async (tx) => {
-    await requireLockedProject(tx, name.projectId)
-    const [token] = await findTokens(tx, [name])
+    await requireLockedProject(tx, locator.projectId)
+    const [token] = await findTokens(tx, [locator])
     if (!token || (byKeyId !== undefined && token.key_id !== byKeyId)) return false
-    const key = await lockApiKey(tx, name.projectId, token.key_id)
+    const key = await lockApiKey(tx, locator.projectId, token.key_id)
     const now = await tx.now()
     if (key?.epoch !== token.epoch || token.revoked_at !== null) return false
     // Also if the token has expired by this clock: the clock of another process may be behind and still accept it.
-    await markRevoked(tx, name, now)
+    await markRevoked(tx, locator, now)
     if (db.engine === 'sqlite') await uncountToken(tx, token)
     // A credit is free earlier than stored.
-    await updateProjectRow(tx, name.projectId, { full_until: null })
-    await clearKeyFullUntil(tx, name.projectId, token.key_id)
+    await updateProjectRow(tx, locator.projectId, { full_until: null })
+    await clearKeyFullUntil(tx, locator.projectId, token.key_id)
     if (token.expires_at <= now) return false
     await record?.(tx)
     return true

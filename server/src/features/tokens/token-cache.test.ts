@@ -10,7 +10,7 @@ import { createProjectIn } from '../projects/index.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { IssueBatcher } from './issue-batcher.ts'
 import { revokeToken } from './revoke-token.ts'
-import { cacheKeyOf, newToken, type TokenKey } from './token.ts'
+import { cacheKeyOf, newToken, type TokenLocator } from './token.ts'
 import { TokenCache } from './token-cache.ts'
 
 const ACTOR = { type: 'system', id: 'test', address: null, requestId: null } as const
@@ -59,7 +59,7 @@ eachEngine((engine) => {
       return createApiKeyIn({ random }, tx, { projectId: project.id, name: 'key', actor: ACTOR })
     })
     const issuer = new IssueBatcher({ db: real, now: () => START })
-    async function issue(): Promise<TokenKey & { cacheKey: string }> {
+    async function issue(): Promise<TokenLocator & { cacheKey: string }> {
       const { project_id: projectId, id: keyId, version: keyVersion, epoch } = key
       const { accessToken, digest } = newToken(random, projectId, START)
       await issuer.issue({
@@ -67,7 +67,7 @@ eachEngine((engine) => {
         keyId,
         keyVersion,
         epoch,
-        keysVersion: undefined,
+        projectKeysVersion: undefined,
         digest,
         scope: 'vouchers',
       })

@@ -6,7 +6,7 @@ import { BatchLoader } from './batch-loader.ts'
 import { type CachedKey, cachedKey } from './cached-key.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { findTokens } from './token.store.ts'
-import { mapKeyOfDigest, type TokenKey, type TokenRow } from './token.ts'
+import { cacheKeyOfDigest, type TokenLocator, type TokenRow } from './token.ts'
 
 /** Maximum age of a cached verdict: half of the minute within which a blocked key must stop working everywhere. */
 const MAX_STALENESS_MS = 30_000
@@ -39,7 +39,7 @@ export class TokenCache {
   readonly #tokens: LRUCache<string, CachedToken>
   readonly #keys = new LRUCache<string, CachedKey>({ max: MAX_KEYS })
   readonly #keyIdsByAppId = new LRUCache<string, string>({ max: MAX_KEYS })
-  readonly #tokenLoader: BatchLoader<TokenKey, TokenRow | undefined>
+  readonly #tokenLoader: BatchLoader<TokenLocator, TokenRow | undefined>
   readonly #keyLoader: BatchLoader<{ projectId: string; id: string }, ApiKeyRow | undefined>
   readonly #appIdLoader: BatchLoader<string, ApiKeyRow | undefined>
   #confirmedAt = Number.NEGATIVE_INFINITY
@@ -52,7 +52,7 @@ export class TokenCache {
     this.#clock = clock
     this.databaseClock = new DatabaseClock(clock)
     this.#tokens = new LRUCache({ max: maxTokens })
-    this.#tokenLoader = new BatchLoader((names) => readTokens(db, names))
+    this.#tokenLoader = new BatchLoader((locators) => readTokens(db, locators))
     this.#keyLoader = new BatchLoader((ids) =>
       Promise.all(ids.map(({ projectId, id }) => findApiKey(db, projectId, id))),
     )
@@ -93,10 +93,10 @@ export class TokenCache {
   }
 
   /** Reads the token from the database; undefined if unknown. Throws if the database does not answer. */
-  async load(name: TokenKey, cacheKey: string): Promise<CachedToken | undefined> {
+  async load(locator: TokenLocator, cacheKey: string): Promise<CachedToken | undefined> {
     this.misses++
     const [readAt, generation] = [this.#clock.monotonic(), this.#generation]
-    const row = await this.#tokenLoader.load(cacheKey, name)
+    const row = await this.#tokenLoader.load(cacheKey, locator)
     if (!row) return void this.#tokens.delete(cacheKey)
     const token = cachedToken(row, readAt)
     if (generation === this.#generation) this.#tokens.set(cacheKey, token)
@@ -108,7 +108,7 @@ export class TokenCache {
   }
 
   markRevoked(digest: Uint8Array): void {
-    const token = this.#tokens.peek(mapKeyOfDigest(digest))
+    const token = this.#tokens.peek(cacheKeyOfDigest(digest))
     if (token) token.revoked = true
     // A read in flight may still return it as active, even one that renews an expired entry.
     this.#generation++
@@ -185,11 +185,14 @@ export const cachedToken = (row: TokenRow, readAt: number): CachedToken => ({
   readAt,
 })
 
-async function readTokens(db: Database, names: readonly TokenKey[]): Promise<(TokenRow | undefined)[]> {
-  const rows = await findTokens(db, names)
-  const found = new Map(rows.map((row) => [mapKeyOfDigest(row.digest), row]))
-  return names.map(({ projectId, digest }) => {
-    const row = found.get(mapKeyOfDigest(digest))
+async function readTokens(
+  db: Database,
+  locators: readonly TokenLocator[],
+): Promise<(TokenRow | undefined)[]> {
+  const rows = await findTokens(db, locators)
+  const found = new Map(rows.map((row) => [cacheKeyOfDigest(row.digest), row]))
+  return locators.map(({ projectId, digest }) => {
+    const row = found.get(cacheKeyOfDigest(digest))
     return row?.project_id === projectId ? row : undefined
   })
 }

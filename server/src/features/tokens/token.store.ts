@@ -8,7 +8,7 @@ import {
 } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 import type { ApiKeyTables } from '../api-keys/index.ts'
-import { LIFETIME_MS, type TokenKey, type TokenRow } from './token.ts'
+import { LIFETIME_MS, type TokenLocator, type TokenRow } from './token.ts'
 import {
   countOnSqlite,
   deleteOldSeconds,
@@ -25,14 +25,14 @@ interface TokenTables extends ApiKeyTables {
 export const TOKENS_REVOKED = 'tokens'
 
 /** Finds many tokens in one query. */
-export async function findTokens(reader: Reader, names: readonly TokenKey[]): Promise<TokenRow[]> {
+export async function findTokens(reader: Reader, locators: readonly TokenLocator[]): Promise<TokenRow[]> {
   return reader
     .read<TokenTables>()
     .selectFrom('tokens')
     .selectAll()
     .where((eb) =>
       eb.or(
-        names.map(({ projectId, digest }) =>
+        locators.map(({ projectId, digest }) =>
           eb.and([eb('project_id', '=', projectId), eb('digest', '=', digest)]),
         ),
       ),
@@ -146,7 +146,7 @@ export const findTokenByDigestRange = (
 
 export async function markRevoked(
   tx: Transaction,
-  { projectId, digest }: TokenKey,
+  { projectId, digest }: TokenLocator,
   at: number,
 ): Promise<void> {
   await tx

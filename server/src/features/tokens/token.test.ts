@@ -4,10 +4,10 @@ import { tokenIdOf } from '../../contract/ids.ts'
 import { newCredential, newId, randomBytes } from '../../platform/secrets.ts'
 import {
   cacheKeyOf,
+  cacheKeyOfDigest,
   DIGEST_BYTES,
   digestRange,
   expiryOf,
-  mapKeyOfDigest,
   newToken,
   parseAccessToken,
   secondsLeft,
@@ -69,7 +69,7 @@ describe('an access token', () => {
   })
 
   test('has the same cache key as text and as a stored digest', () => {
-    expect(mapKeyOfDigest(digest)).toBe(cacheKeyOf(token))
+    expect(cacheKeyOfDigest(digest)).toBe(cacheKeyOf(token))
   })
 
   test('with a valid checksum and an invalid time is rejected', () => {

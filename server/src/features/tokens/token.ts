@@ -14,8 +14,8 @@ import {
 export const SECOND_MS = 1000
 export const LIFETIME_MS = TOKEN_LIFETIME_SECONDS * SECOND_MS
 
-/** Key of a token in the store. */
-export interface TokenKey {
+/** Where a token is stored: its project and its digest. */
+export interface TokenLocator {
   readonly projectId: string
   /** Issue time of the token, then its SHA-256. Tokens issued together are stored together, so that few pages are written. */
   readonly digest: Uint8Array
@@ -24,9 +24,8 @@ export interface TokenKey {
 const TIME_BYTES = 6
 export const DIGEST_BYTES = TIME_BYTES + 32
 
-interface NewToken extends TokenKey {
+interface NewToken extends TokenLocator {
   readonly accessToken: string
-  /** Key of the token in the cache. */
   readonly cacheKey: string
 }
 
@@ -42,7 +41,7 @@ export function newToken(random: RandomBytes, projectId: string, now: number): N
 }
 
 /** Parses a token. Returns null for a malformed one, which therefore never reaches the store. */
-export function parseAccessToken(accessToken: string): TokenKey | null {
+export function parseAccessToken(accessToken: string): TokenLocator | null {
   const routing = routingOf(accessToken, CREDENTIAL_PREFIX.access_token, ID_LENGTH + TIME_LENGTH)
   const time = routing === null ? null : timeIn(routing.slice(ID_LENGTH))
   if (routing === null || time === null) return null
@@ -61,9 +60,9 @@ function digestAt(time: number, cacheKey: string): Buffer {
   return digest
 }
 
-/** Key of a token in a Map: its SHA-256 without the time. */
+/** Key of a token in the cache: its SHA-256 without the time. */
 export const cacheKeyOf = sha256
-export const mapKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
+export const cacheKeyOfDigest = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset + TIME_BYTES, length - TIME_BYTES).toString('latin1')
 
 /** `expires_at`: the second of issuing plus 900. */

@@ -38,13 +38,13 @@ export async function verifyToken(
   accessToken: string,
   inProject?: string,
 ): Promise<Verdict> {
-  const name = parseAccessToken(accessToken)
-  if (name === null) return MALFORMED
-  if (inProject !== undefined && name.projectId !== inProject) return UNKNOWN
+  const locator = parseAccessToken(accessToken)
+  if (locator === null) return MALFORMED
+  if (inProject !== undefined && locator.projectId !== inProject) return UNKNOWN
   const cacheKey = cacheKeyOf(accessToken)
-  const token = cache.get(cacheKey) ?? (await cache.load(name, cacheKey))
+  const token = cache.get(cacheKey) ?? (await cache.load(locator, cacheKey))
   if (!token) return UNKNOWN
-  const key = cache.getKey(token.keyId, token.epoch) ?? (await cache.loadKey(name.projectId, token.keyId))
+  const key = cache.getKey(token.keyId, token.epoch) ?? (await cache.loadKey(locator.projectId, token.keyId))
   return evaluate(cache, token, key)
 }
 

@@ -15,7 +15,7 @@ describe('the client address', () => {
   test('the client address is the peer of the socket if that is not a trusted proxy, regardless of X-Forwarded-For', () => {
     fc.assert(
       fc.property(stranger, fc.option(header), (socket, forwarded) => {
-        expect(clientAddress(socket, forwarded ?? undefined, isTrusted).plain).toBe(normalizeIp(socket))
+        expect(clientAddress(socket, forwarded ?? undefined, isTrusted).ip).toBe(normalizeIp(socket))
       }),
     )
   })
@@ -24,7 +24,7 @@ describe('the client address', () => {
     fc.assert(
       fc.property(proxy, header, stranger, fc.array(proxy), (socket, spoofed, caller, chain) => {
         const forwarded = [spoofed, caller, ...chain].join(', ')
-        expect(clientAddress(socket, forwarded, isTrusted).plain).toBe(normalizeIp(caller))
+        expect(clientAddress(socket, forwarded, isTrusted).ip).toBe(normalizeIp(caller))
       }),
     )
   })
@@ -33,21 +33,21 @@ describe('the client address', () => {
     fc.assert(
       fc.property(proxy, header, garbage, fc.array(proxy), (socket, spoofed, junk, chain) => {
         const forwarded = [spoofed, junk, ...chain].join(',')
-        expect(clientAddress(socket, forwarded, isTrusted).plain).toBeNull()
+        expect(clientAddress(socket, forwarded, isTrusted).ip).toBeNull()
       }),
     )
   })
 
   test('the client address is the left-most entry if every entry is a trusted proxy, and the peer without the header', () => {
-    expect(clientAddress('10.0.0.1', '10.0.0.3, 10.0.0.2', isTrusted).plain).toBe('10.0.0.3')
-    expect(clientAddress('10.0.0.1', undefined, isTrusted).plain).toBe('10.0.0.1')
+    expect(clientAddress('10.0.0.1', '10.0.0.3, 10.0.0.2', isTrusted).ip).toBe('10.0.0.3')
+    expect(clientAddress('10.0.0.1', undefined, isTrusted).ip).toBe('10.0.0.1')
   })
 
   test('the client address is the same for IPv4-mapped addresses, on the socket and in the header', () => {
     fc.assert(
       fc.property(proxy, fc.ipV4(), (socket, caller) => {
         fc.pre(!isTrusted(caller))
-        expect(clientAddress(`::ffff:${socket}`, `::ffff:${caller}`, isTrusted).plain).toBe(caller)
+        expect(clientAddress(`::ffff:${socket}`, `::ffff:${caller}`, isTrusted).ip).toBe(caller)
       }),
     )
   })
@@ -62,23 +62,23 @@ describe('the client address', () => {
     '203.0.113.7%eth0',
     '203.0.113.7,',
   ])('the client address is unknown for X-Forwarded-For: %s', (forwarded) =>
-    expect(clientAddress('10.0.0.1', forwarded, isTrusted).plain).toBeNull(),
+    expect(clientAddress('10.0.0.1', forwarded, isTrusted).ip).toBeNull(),
   )
 
   test('several X-Forwarded-For headers count as one, in their order', () => {
-    expect(clientAddress('10.0.0.1', ['198.51.100.1', '203.0.113.7, 10.0.0.9'], isTrusted).plain).toBe(
+    expect(clientAddress('10.0.0.1', ['198.51.100.1', '203.0.113.7, 10.0.0.9'], isTrusted).ip).toBe(
       '203.0.113.7',
     )
   })
 
   test('the client address is unknown without a peer, and the header is kept for the refusal record', () => {
     expect(clientAddress(undefined, '203.0.113.7', isTrusted)).toEqual({
-      plain: null,
+      ip: null,
       socket: 'unknown',
       forwarded: '203.0.113.7',
     })
     expect(clientAddress('198.51.100.1', 'junk', isTrusted)).toEqual({
-      plain: '198.51.100.1',
+      ip: '198.51.100.1',
       socket: '198.51.100.1',
       forwarded: 'junk',
     })

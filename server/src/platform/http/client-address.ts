@@ -3,7 +3,7 @@ import { copyText } from '../copy-text.ts'
 
 export interface ClientAddress {
   /** Address for allowlists and the throttle. Null means unknown, which no allowlist with entries accepts. */
-  readonly plain: string | null
+  readonly ip: string | null
   /** The peer of the socket. */
   readonly socket: string
   /** `X-Forwarded-For` as received, for the refusal record only. */
@@ -36,5 +36,5 @@ export function clientAddress(
 ): ClientAddress {
   const socket = normalizeIp(socketAddress ?? '')
   const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : (forwardedFor ?? null)
-  return { plain: resolve(socket, forwarded, isTrusted), socket: socket ?? 'unknown', forwarded }
+  return { ip: resolve(socket, forwarded, isTrusted), socket: socket ?? 'unknown', forwarded }
 }

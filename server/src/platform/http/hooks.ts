@@ -82,10 +82,10 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
   const isManager = addressMatcher(deps.managementAllow)
   const durations = deps.metrics.histogram('jeton_http_request_duration_seconds')
 
-  function refuseUnlisted({ caller: { plain } }: FastifyRequest): void {
-    if (plain !== null && isManager(plain)) return
+  function refuseUnlisted({ caller: { ip } }: FastifyRequest): void {
+    if (ip !== null && isManager(ip)) return
     throw new Problem('ip_not_allowed', {
-      message: `The management API is not allowed from ${plain ?? 'an unknown address'}.`,
+      message: `The management API is not allowed from ${ip ?? 'an unknown address'}.`,
       details:
         'If this is the address of your proxy, add it to JETON_TRUSTED_PROXIES. Otherwise add it to JETON_MANAGEMENT_ALLOW.',
       refusal: { step: 'management_address' },
@@ -134,7 +134,7 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
       const level = status >= 500 ? 'error' : deps.requestLogLevel
       if (!deps.log.isLevelEnabled(level)) return
       const path = withoutCredentials(pathOf(url))
-      const about = { ms: Number(ms.toFixed(1)), request_id: id, address: caller.plain, who: logNote, reason }
+      const about = { ms: Number(ms.toFixed(1)), request_id: id, address: caller.ip, who: logNote, reason }
       deps.log[level]({ method: sent, url: path, status, ...about }, 'request')
     }
   }

@@ -55,7 +55,7 @@ beforeEach(async () => {
   fastPath = new FastPathServer({
     ...TIMES,
     isStopping: () => stopping,
-    callerOf: ({ socket }) => ({ plain: socket.remoteAddress ?? null, socket: 'x', forwarded: null }),
+    callerOf: ({ socket }) => ({ ip: socket.remoteAddress ?? null, socket: 'x', forwarded: null }),
     toErrorResponse: (error) => {
       const why = (error as Error).message === 'bug' ? 'a\r\nx-forged: b' : 'because'
       return { status: 403, headers: { 'x-why': why }, text: 'no – never' }
@@ -109,7 +109,7 @@ test('the fast path answers simple requests one after the other, as Node would',
   expect(text()).toMatch(
     /^HTTP\/1\.1 200 OK\r\nx-request-id: v-\w{18}\r\nx-route: fast\r\nx-said: one\r\ncontent-length: 12\r\nDate: .* GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=1\r\n\r\nAnn said one/,
   )
-  const one = { status: 200, method: 'POST', url: '/say', caller: { plain: '127.0.0.1' } }
+  const one = { status: 200, method: 'POST', url: '/say', caller: { ip: '127.0.0.1' } }
   expect(recorded).toMatchObject([one, one, one])
 })
 

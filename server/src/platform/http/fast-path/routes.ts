@@ -60,7 +60,7 @@ export function acceptsBody({ acceptsForm }: FastRoute, headers: IncomingHttpHea
   return acceptsForm ? FORM_TYPE.test(type) && Number(length) <= FORM_LIMIT_BYTES : length === '0'
 }
 
-const UNKNOWN: ClientAddress = { plain: null, socket: 'unknown', forwarded: null }
+const UNKNOWN: ClientAddress = { ip: null, socket: 'unknown', forwarded: null }
 
 /** A request of the fast path. It is answered exactly once, without a promise if the response is ready. */
 export class FastRequest implements ApiRequest, ErrorContext {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { RULES, type Rule } from './arrows.ts'
+import { RULES, type Rule } from './import-rules.ts'
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'"`;]*?from\s*'([^']+)'|(?:^|\n)\s*import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g
@@ -52,7 +52,7 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
 }
 
 /** Describes every import that violates a rule. */
-export function brokenArrows(folder: string): string[] {
+export function forbiddenImports(folder: string): string[] {
   const imports = readImports(folder)
   const broken = [...imports].flatMap(([from, names]) =>
     names.flatMap((to) =>
@@ -65,7 +65,7 @@ export function brokenArrows(folder: string): string[] {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = fileURLToPath(new URL('../src', import.meta.url))
-  const broken = brokenArrows(folder)
+  const broken = forbiddenImports(folder)
   for (const line of broken) process.stdout.write(`${line}\n`)
   const shown = relative(process.cwd(), folder)
   process.stdout.write(

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { brokenArrows } from '../scripts/check-arrows.ts'
+import { forbiddenImports } from '../scripts/check-imports.ts'
 
 const SOURCES = fileURLToPath(new URL('../src', import.meta.url))
 
 let copy: string
 beforeEach(() => {
-  copy = mkdtempSync(join(tmpdir(), 'jeton-arrows-'))
+  copy = mkdtempSync(join(tmpdir(), 'jeton-imports-'))
   cpSync(SOURCES, copy, { recursive: true })
 })
 afterEach(() => rmSync(copy, { recursive: true }))
 
 test('the code follows every dependency rule', () => {
-  expect(brokenArrows(copy)).toEqual([])
+  expect(forbiddenImports(copy)).toEqual([])
 })
 
 test.each([
@@ -70,5 +70,5 @@ test.each([
       mkdirSync(dirname(join(copy, path)), { recursive: true })
       writeFileSync(join(copy, path), `${text}\n`)
     }
-  expect(brokenArrows(copy).join('\n')).toContain(says)
+  expect(forbiddenImports(copy).join('\n')).toContain(says)
 })
