@@ -88,25 +88,30 @@ export const resultTable = ({ rows }: Report): string => tableOf([HEAD, ...withB
 const bareSpreadOf = ({ rows }: Report): number =>
   Math.max(0, ...rows.map(({ bareSpread }) => bareSpread ?? 0))
 
+/** Undefined if the run is complete. */
+function gapOf({ quick, rows }: Report): string | undefined {
+  if (quick) return 'a quick run shows only that everything works'
+  return rows.some(({ noResult }) => noResult !== undefined) ? 'a row has no result' : undefined
+}
+
 /** Undefined if the run may be published. */
 export function reasonNotToPublish(report: Report): string | undefined {
   const spread = bareSpreadOf(report)
-  if (report.quick) return 'a quick run shows only that everything works'
-  if (spread >= MAX_BARE_SPREAD) return `the bare route varied by ${percent(spread)}, the limit is 30 %`
-  return report.rows.some(({ noResult }) => noResult !== undefined) ? 'a row has no result' : undefined
+  if (spread < MAX_BARE_SPREAD) return gapOf(report)
+  return gapOf(report) ?? `the bare route varied by ${percent(spread)}, the limit is 30 %`
 }
 
 function settingOf(report: Report): string {
   const { at, machine, rounds, seconds, durationSeconds } = report
   const { cpu, cores, memoryGb, node, fsyncMs } = machine
-  const reason = reasonNotToPublish(report)
+  const [spread, gap] = [bareSpreadOf(report), gapOf(report)]
   return [
     `Measured on ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}, load from wrk on the same machine.`,
     `A small durable write took ${fsyncMs.toFixed(2)} ms. Every figure is the median of ${rounds} slices of ${seconds} s.`,
-    `Within a comparison, the slices of the bare route differ by up to ${percent(bareSpreadOf(report))}.`,
-    'A ratio compares neighbouring slices, with its range in brackets: it is more reliable than a rate.',
+    `Within a comparison, the slices of the bare route differ by up to ${percent(spread)}${spread < MAX_BARE_SPREAD ? '' : ': the machine was not quiet'}.`,
+    'The ratio to the bare route compares neighbouring slices, so it is more reliable than a rate.',
     `The run took ${Math.round(durationSeconds / 60)} minutes.`,
-    ...(reason === undefined ? [] : [`**Use with care:** ${reason}.`]),
+    ...(gap === undefined ? [] : [`**Do not rely on these figures:** ${gap}.`]),
   ].join('\n')
 }
 
