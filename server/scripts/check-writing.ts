@@ -152,7 +152,7 @@ function checkFile(path: string): Finding[] {
 
 /** Verbs in the third person or the past, and gerunds, are not imperative. */
 const NOT_IMPERATIVE =
-  /^(?:[A-Z][a-z]+(?:ed|ing)|Adds|Fixes|Removes|Renames|Makes|Uses|Updates|Changes|Moves) /
+  /^(?:(?!Bring |Need |Feed |Embed |Speed )[A-Z][a-z]+(?:ed|ing)|Adds|Fixes|Removes|Renames|Makes|Uses|Updates|Changes|Moves) /
 
 function checkSubjects(): Finding[] {
   return git('log', '--no-merges', '--format=%h %s', `${SUBJECTS_SINCE}..HEAD`).flatMap((entry) => {
