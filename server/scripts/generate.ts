@@ -1,9 +1,11 @@
 /** Writes the files that are generated from the code. With `--check` it only lists outdated files, and fails. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { describeConsoleApi } from '../../console/scripts/describe-api.ts'
 import type { ApiDocument } from '../src/cli/operations.ts'
 import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'
 import { documentSettings } from '../src/platform/config/index.ts'
 import { describeApi } from './describe-api.ts'
+
 import { documentCommands } from './document-commands.ts'
 import { documentErrors } from './document-errors.ts'
 import { documentScopes } from './document-scopes.ts'
@@ -16,6 +18,7 @@ const generated: Record<string, string> = {
   'docs/reference/scopes.md': documentScopes(),
   'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
+  'console/src/api/schema.ts': await describeConsoleApi(api as never),
   'server/openapi.json': `${JSON.stringify(api, null, 1)}\n`,
 }
 

@@ -38,6 +38,7 @@ import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
 import { checkService } from './checks/check-service.ts'
+import { consoleRoutes } from './console/console.routes.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault } from './encryption-keys.ts'
 import { homeRoutes } from './home.routes.ts'
@@ -220,7 +221,9 @@ export async function compose(parts: Parts): Promise<Service> {
   const management = apart ? newHttp() : main
   addPublicRoutes(main.app, deps)
   addManagementRoutes(management.app, deps)
-  if (apart) homeRoutes(management.app, { hasApi: false, hasReference: true })
+  const hasConsole = config.JETON_CONSOLE === 'on'
+  if (hasConsole) consoleRoutes(management.app, {})
+  if (apart) homeRoutes(management.app, { hasApi: false, hasReference: true, hasConsole })
   const listeners: Http[] = apart ? [main, management] : [main]
   for (const http of listeners) http.finish()
 
@@ -310,11 +313,12 @@ export async function compose(parts: Parts): Promise<Service> {
  */
 function readAccess(
   config: Config,
-): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference'> {
+): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference' | 'hasConsole'> {
   const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
   const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
   return {
     hasApi: true,
+    hasConsole: config.JETON_CONSOLE === 'on' && config.JETON_MANAGEMENT_PORT === undefined,
     hasReference: config.JETON_MANAGEMENT_PORT === undefined && referenceAccess === 'public',
     referenceAccess,
     metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,

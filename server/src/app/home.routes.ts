@@ -7,6 +7,8 @@ export interface HomeDeps {
   readonly hasReference: boolean
   /** True if this listener serves the API; otherwise it is the management listener. */
   readonly hasApi: boolean
+  /** True if this listener serves the console, where browsers go at once. */
+  readonly hasConsole: boolean
 }
 
 const DESCRIPTION = 'OAuth 2.0 token service and webhook engine for loyalty and promotion APIs.'
@@ -72,14 +74,15 @@ const ICON = Buffer.from(
   'base64',
 )
 
-/** Shows browsers what runs here, with links. Programs get the same as JSON. */
+/** Leads browsers to the console, or shows them what runs here, with links. Programs get the same as JSON. */
 export function homeRoutes(app: App, deps: HomeDeps): void {
   const config = { access: 'public', management: !deps.hasApi } as const
   const hidden = { hide: true } as never
 
   app.get('/', { config, schema: hidden }, (request, reply) => {
     reply.header('vary', 'accept')
-    return wantsHtml(request) ? sendPage(reply, homePage(deps)) : reply.send(homeDocument(deps))
+    if (!wantsHtml(request)) return reply.send(homeDocument(deps))
+    return deps.hasConsole ? reply.redirect('/console/') : sendPage(reply, homePage(deps))
   })
   app.get('/favicon.ico', { config, schema: hidden }, (_, reply) =>
     reply.header('content-type', 'image/x-icon').header('cache-control', 'public, max-age=86400').send(ICON),

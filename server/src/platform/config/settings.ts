@@ -97,6 +97,11 @@ export const SETTINGS = {
     fallback: '',
     says: 'Addresses that may reach `/management`, `/metrics`, `/docs` and `/openapi.json`. Empty: all. `/management` always requires a credential. The others require one if `JETON_MANAGEMENT_PORT` is not set and `JETON_HOST` is not a loopback address.',
   }),
+  JETON_CONSOLE: required({
+    kind: choice(['on', 'off']),
+    fallback: 'on',
+    says: 'Whether the web console is at `/console/`, on the port of `/management`. `JETON_MANAGEMENT_ALLOW` applies to it.',
+  }),
   JETON_METRICS_PUBLIC: required({
     kind: choice(['on', 'off']),
     fallback: 'off',

@@ -1,0 +1,22 @@
+import './session/login-code.ts'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/frame.css'
+import './styles/components.css'
+import './styles/charts.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createQueryClient } from './api/query.ts'
+import { applyTheme, chosenTheme } from './frame/theme.ts'
+import { router } from './routing/router.ts'
+
+applyTheme(chosenTheme())
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={createQueryClient()}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,3 @@
+import type { Recogniser } from '../../search/recogniser.ts'
+
+export const RECOGNISERS: readonly Recogniser[] = []
