@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CONSOLE_RULES } from '../scripts/import-rules.ts'
 import { forbiddenImports } from '../scripts/check-imports.ts'
+import { CONSOLE_RULES } from '../scripts/import-rules.ts'
 
 const CONSOLE = fileURLToPath(new URL('../../console/src', import.meta.url))
 const SOURCES = fileURLToPath(new URL('../src', import.meta.url))

@@ -1113,8 +1113,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List problems of the whole service, the worst first
-         * @description Each entry names the command that fixes it. An empty list is the best answer.
+         * List problems of the whole service, most severe first
+         * @description Each entry names a command that fixes the problem or shows its cause. The list is empty if there is no problem.
          */
         get: operations["attention.list"];
         put?: never;
@@ -1133,8 +1133,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List problems of a project, the worst first
-         * @description Each entry names the command that fixes it.
+         * List problems of a project, most severe first
+         * @description Each entry names a command that fixes the problem or shows its cause.
          */
         get: operations["attention.list-of-project"];
         put?: never;
@@ -2742,9 +2742,9 @@ export interface components {
             };
             /** @description The problem, in one sentence. */
             message: string;
-            /** @description How to fix it. */
+            /** @description What to do. */
             fix: {
-                /** @description The command or setting that fixes it. */
+                /** @description A command or setting that fixes it or shows its cause. */
                 command: string;
                 /** @description The same through the API; null if no call does it. */
                 call: string | null;

@@ -1,6 +1,6 @@
 import { type ApiRequest, exchange, type RawAnswer, refused, type Session } from '../call-api.ts'
 import { CommandFailure, EXIT } from '../exit.ts'
-import { memberPath, type Redeemed } from '../loyalty.ts'
+import { memberPath, type Redeemed } from '../redeem.ts'
 import { DEMO, type DemoProject } from './demo-project.ts'
 
 type Counted = 'tokens' | 'introspections' | 'calls' | 'redemptions' | 'refused'
