@@ -17,6 +17,7 @@ export default defineConfig({
     globalSetup: ['server/test/global-setup.ts'],
     // Processes instead of threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
+    isolate: false,
     // One more than there are cores, since many tests wait for a process, a socket or a deadline.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
