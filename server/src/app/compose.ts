@@ -277,8 +277,7 @@ export async function compose(parts: Parts): Promise<Service> {
     changeFeed,
     async start() {
       await changeFeed.pollChanges()
-      // Before it listens, since others must wait for every process that answers.
-      await heartbeat.beat().catch(() => undefined)
+      await heartbeat.announce()
       const addresses = await openListeners().catch((error) =>
         heartbeat.leave().then(() => Promise.reject(error)),
       )
