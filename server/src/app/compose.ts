@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
@@ -37,6 +36,7 @@ import { createEgressPolicy, createTargetCheck } from '../platform/outbound/inde
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
+import { listAttention } from './attention/list-attention.ts'
 import { checkService } from './checks/check-service.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault } from './encryption-keys.ts'
@@ -44,7 +44,9 @@ import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { checkNoticeUrl, startNotices } from './notices/start-notices.ts'
 import { cacheFigures, identifyProcess } from './process.ts'
+import { readAccess, readOpenApi } from './reference-access.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import { VERSION } from './version.ts'
@@ -106,6 +108,7 @@ export async function openStore({
 /** Connects all parts of the service. No other module imports every feature. */
 export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log, workerLink } = parts
+  checkNoticeUrl(config)
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
@@ -149,7 +152,8 @@ export async function compose(parts: Parts): Promise<Service> {
     clock,
     identity,
     settings: parts.settings,
-    check: (production) => checkService({ config, db, clock }, production),
+    check: (production) =>
+      checkService({ config, db, clock, whyNotWritable: () => writability.reason() }, production),
     random: randomBytes,
     vault,
     egressPolicy,
@@ -252,6 +256,13 @@ export async function compose(parts: Parts): Promise<Service> {
         },
       ),
     )
+    if (config.JETON_NOTICE_URL !== undefined)
+      jobs.push(
+        startNotices({
+          ...{ config, db, clock, log, processId: identity.id, service: () => url },
+          listAttention: () => listAttention(deps),
+        }),
+      )
     if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
   }
 
@@ -301,24 +312,3 @@ export async function compose(parts: Parts): Promise<Service> {
     },
   }
 }
-
-/**
- * Access to `/metrics`, `/docs` and `/openapi.json`. They are public on their own listener, behind an allowlist and on a
- * loopback address. Otherwise they require an operator's credential.
- */
-function readAccess(
-  config: Config,
-): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference'> {
-  const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
-  const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
-  return {
-    hasApi: true,
-    hasReference: config.JETON_MANAGEMENT_PORT === undefined && referenceAccess === 'public',
-    referenceAccess,
-    metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,
-  }
-}
-
-/** Generated from the routes, verified by `npm run check`, and read on demand. */
-const readOpenApi = (): object =>
-  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))

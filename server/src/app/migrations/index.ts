@@ -21,6 +21,7 @@ import { processes } from './0019-processes.ts'
 import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
 import { usageRows } from './0022-usage-rows.ts'
+import { notices } from './0023-notices.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   failedDeliveries,
   usage,
   usageRows,
+  notices,
 ]
