@@ -19,6 +19,8 @@ export interface MultiProcess {
   setStoreTime(now: number): Promise<void>
   /** Starts another process, whose clock may be ahead or behind, with settings of its own. */
   start(options?: StartOptions): Promise<ServiceProcess>
+  /** Ends a process with SIGKILL. */
+  kill(process: ServiceProcess): Promise<void>
   close(): Promise<void>
 }
 
@@ -119,6 +121,10 @@ export async function startProcesses(
       // The store last: a process that read the store's new time early would run ahead, and never goes back.
       await Promise.all(running.map((process) => process.send({ kind: 'advance', ms })))
       await storeTime.set(now)
+    },
+    async kill(process) {
+      running.splice(running.indexOf(process), 1)
+      await killed(process.child)
     },
     async close() {
       await Promise.all(running.map(({ child }) => killed(child)))

@@ -896,7 +896,7 @@ export interface paths {
         put?: never;
         /**
          * Send failed deliveries again
-         * @description Makes deliveries due now that failed: those that `ids` names, or those that match all filters. By default only those that are `exhausted`; with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.
+         * @description Makes deliveries due now that failed: those that `ids` names, or those that match all filters. By default only those that are `exhausted`; with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if the client disconnects, it stops after the current one, and the same call continues.
          */
         post: operations["delivery.recover"];
         delete?: never;

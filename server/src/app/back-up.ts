@@ -7,11 +7,13 @@ import { VERSION } from './version.ts'
 
 /**
  * Tokens live 15 minutes, sessions 12 hours, and a restore ends them all, so a backup need not contain their digests.
- * Processes are those that run now, and `key_state` is what they have read; a restore requires that none runs.
+ * Processes are those that run now, and `key_state` is what they have read; a restore requires that none runs. Notices
+ * belong to the installation that sent them.
  */
 export const EXCLUDED_TABLES: readonly string[] = [
   'key_state',
   'login_codes',
+  'notices',
   'processes',
   'sessions',
   'token_counts',

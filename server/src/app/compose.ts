@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
 import { countByEvent, createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
@@ -37,6 +36,7 @@ import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
 import { startPeriodic } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
+import { listAttention } from './attention/list-attention.ts'
 import { checkService } from './checks/check-service.ts'
 import { consoleRoutes } from './console/console.routes.ts'
 import { startSending } from './delivery.ts'
@@ -45,7 +45,9 @@ import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { checkNoticeUrl, startNotices } from './notices/start-notices.ts'
 import { cacheFigures, identifyProcess } from './process.ts'
+import { readAccess, readOpenApi } from './reference-access.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import { VERSION } from './version.ts'
@@ -110,6 +112,7 @@ export async function openStore({
 /** Connects all parts of the service. No other module imports every feature. */
 export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log, supervisorLink } = parts
+  checkNoticeUrl(config)
   const metrics = createMetrics()
   const store = await openStore(parts)
   const { migrations } = store
@@ -153,7 +156,8 @@ export async function compose(parts: Parts): Promise<Service> {
     clock,
     identity,
     settings: parts.settings,
-    check: (production) => checkService({ config, db, clock }, production),
+    check: (production) =>
+      checkService({ config, db, clock, whyNotWritable: () => writability.reason() }, production),
     random: randomBytes,
     vault,
     egressPolicy,
@@ -259,6 +263,13 @@ export async function compose(parts: Parts): Promise<Service> {
         },
       ),
     )
+    if (config.JETON_NOTICE_URL !== undefined)
+      jobs.push(
+        startNotices({
+          ...{ config, db, clock, log, processId: identity.id, service: () => url },
+          listAttention: () => listAttention(deps),
+        }),
+      )
     if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
   }
 
@@ -284,8 +295,7 @@ export async function compose(parts: Parts): Promise<Service> {
     changeFeed,
     async start() {
       await changeFeed.pollChanges()
-      // Before it listens, since others must wait for every process that answers.
-      await heartbeat.beat().catch(() => undefined)
+      await heartbeat.announce()
       const addresses = await openListeners().catch((error) =>
         heartbeat.leave().then(() => Promise.reject(error)),
       )
@@ -309,25 +319,3 @@ export async function compose(parts: Parts): Promise<Service> {
     },
   }
 }
-
-/**
- * Access to `/metrics`, `/docs` and `/openapi.json`. They are public on their own listener, behind an allowlist and on a
- * loopback address. Otherwise they require an operator's credential.
- */
-function readAccess(
-  config: Config,
-): Pick<RouteDeps, 'metricsAccess' | 'referenceAccess' | 'hasApi' | 'hasReference' | 'hasConsole'> {
-  const isApart = config.JETON_MANAGEMENT_PORT !== undefined || config.JETON_MANAGEMENT_ALLOW.length > 0
-  const referenceAccess = isApart || isLoopbackHost(config.JETON_HOST) ? 'public' : 'operator'
-  return {
-    hasApi: true,
-    hasConsole: config.JETON_CONSOLE === 'on' && config.JETON_MANAGEMENT_PORT === undefined,
-    hasReference: config.JETON_MANAGEMENT_PORT === undefined && referenceAccess === 'public',
-    referenceAccess,
-    metricsAccess: config.JETON_METRICS_PUBLIC === 'on' ? 'public' : referenceAccess,
-  }
-}
-
-/** Generated from the routes, verified by `npm run check`, and read on demand. */
-const readOpenApi = (): object =>
-  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))

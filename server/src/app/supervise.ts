@@ -12,6 +12,7 @@ import { claimPort } from './claim-port.ts'
 import { openStore, type Service } from './compose.ts'
 import { openVault } from './encryption-keys.ts'
 import { listenAddresses } from './listen.ts'
+import { checkNoticeUrl } from './notices/start-notices.ts'
 
 interface Parts {
   readonly config: Config
@@ -35,6 +36,7 @@ export async function supervise({
     throw new StartFailure(
       'JETON_WORKERS: several processes on one port require Linux. Unset it, or run Jeton on Linux.',
     )
+  checkNoticeUrl(config)
   const { db, migrations } = await openStore({ config, clock })
   // A missing key is reported once, before any process starts.
   await openVault(db, config)

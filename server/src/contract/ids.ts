@@ -22,6 +22,7 @@ export const ID_PREFIX = {
   delivery: 'whs_',
   publication: 'pub_',
   process: 'proc_',
+  notice: 'ntc_',
 } as const
 
 /** Credentials have a prefix and a checksum, so that secret scanners find leaked ones. */

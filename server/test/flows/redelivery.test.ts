@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lockDeliveries } from '../../src/features/deliveries/delivery-record.store.ts'
 import { DELIVERED, type DeliveryRecord, EXHAUSTED, openRecord, type Wanted } from '../delivery-record.ts'
 import { eachEngine } from '../engines.ts'
-import type { Answer } from '../service.ts'
+import { pairOf } from '../operators.ts'
+import { type Answer, OPERATOR, send } from '../service.ts'
 import { startTimedService, type TimedService } from '../timed-service.ts'
 
 const KEY = Buffer.alloc(32, 9).toString('base64')
@@ -340,6 +342,34 @@ eachEngine((engine) => {
       expect(notes.reduce((sum, { after }) => sum + (after.reopened as number), 0)).toBe(1_203)
 
       expect((await recover(body)).body).toMatchObject({ reopened: 0 })
+    })
+
+    test('a recovery stops after the current transaction when its client has gone, and the same call continues', async () => {
+      const to = await record.webhook()
+      const since = now - 1_000
+      await record.deliveries(
+        to,
+        Array.from({ length: 1_203 }, () => givenUp(since)),
+      )
+      const left = async () => (await list(record, '?status=exhausted')).body.total as number
+      const client = new AbortController()
+      const body = JSON.stringify({ since: iso(since) })
+      await service.service.db.transaction(async (tx) => {
+        // SQLite has one writer, and this is it.
+        if (engine.name === 'PostgreSQL')
+          await sql`lock table deliveries in exclusive mode`.execute(tx.write<never>() as never)
+        const headers = { ...pairOf(OPERATOR), 'content-type': 'application/json' }
+        const url = `${service.url}/management/v1${record.path}/deliveries/recover`
+        const gone = send(url, { method: 'POST', headers, body, signal: client.signal })
+        await send(`${service.url}/health/live`)
+        client.abort()
+        await expect(gone).rejects.toThrow()
+        await send(`${service.url}/health/live`)
+      })
+      await expect.poll(left).toBe(703)
+      await service.advance(1_000)
+      expect(await left()).toBe(703)
+      expect((await recover({ since: iso(since) })).body).toMatchObject({ reopened: 703 })
     })
 
     test('a recovery may name one destination, counts held deliveries, and skips deleted destinations', async () => {

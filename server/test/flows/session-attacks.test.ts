@@ -246,6 +246,24 @@ eachEngine((engine) => {
     })
   })
 
+  describe('too many sign-ins', () => {
+    test('an operator may sign in 60 times per minute and create 60 codes, and others are not affected', async () => {
+      const busy = await newOperator(service, 'viewer')
+      const newCode = () => byPair(service.url, busy)('POST', '/login-codes')
+      const { code } = (await newCode()).body
+      for (let i = 0; i < 59; i++) expect((await newCode()).status).toBe(201)
+      for (let i = 0; i < 60; i++) expect((await signIn(service.url, busy)).status).toBe(201)
+      for (const refused of [await newCode(), await signIn(service.url, busy)]) {
+        expect([refused.status, refused.body.key]).toEqual([429, 'too_many_requests'])
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      expect((await signIn(service.url, { code })).status).toBe(429)
+      expect((await signIn(service.url, await newOperator(service, 'viewer'))).status).toBe(201)
+      await service.advance(60_000)
+      expect((await signIn(service.url, busy)).status).toBe(201)
+    })
+  })
+
   describe('what is over', () => {
     test('a deleted operator has neither sessions nor codes left', async () => {
       const gone = await newOperator(service, 'admin')

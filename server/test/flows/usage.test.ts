@@ -118,6 +118,7 @@ eachEngine((engine) => {
     ['metric=calls&by=reason', /cannot be split by reason/],
     ['metric=calls&from=2026-01-15&to=2026-01-14', /from must be before to/],
     ['metric=calls&step=minute&from=2025-01-01', /steps/],
+    ['metric=calls&by=key&step=minute', /at most 360 minutes; this range has 1440/],
   ])('the query %s is refused with a sentence that says why', async (query, message) => {
     const { status, body } = await services[0]!.manage('GET', `/projects/${project.id}/usage?${query}`)
     expect(status).toBe(400)

@@ -1,12 +1,8 @@
 import { Type } from 'typebox'
 import { requireProject } from '../../features/projects/index.ts'
 import { type App, forOperators, IdParam, isoTimeOrNull, NullableText } from '../../platform/http/index.ts'
-import { type Attention, bySeverity, type Scope } from './attention.ts'
-import { destinationRules } from './destinations.ts'
-import { keyRules } from './keys.ts'
-import { type ServiceState, serviceRules } from './service.ts'
-import { tokenRules } from './tokens.ts'
-import { proxyRule, refusalRules } from './traffic.ts'
+import { type Attention, bySeverity } from './attention.ts'
+import { type AttentionDeps, listAttention, listProjectAttention } from './list-attention.ts'
 
 const Entry = Type.Object({
   object: Type.Literal('attention'),
@@ -54,23 +50,8 @@ const answer = (found: readonly Attention[]) => ({
   total: found.length,
 })
 
-export interface AttentionDeps extends ServiceState {
-  /** The time by which tokens expire. */
-  readonly tokenTime: () => number
-  /** Adds the counts of this process to the database. */
-  readonly writeUsage: () => Promise<void>
-}
-
 export function attentionRoutes(app: App, deps: AttentionDeps): void {
   const tags = ['attention']
-  const scopeOf = (projectId?: string): Scope => ({ db: deps.db, projectId, now: deps.tokenTime() })
-
-  async function projectRules(scope: Scope): Promise<Attention[]> {
-    // The list matters most when the database accepts no writes.
-    await deps.writeUsage().catch(() => undefined)
-    const rules = [destinationRules, tokenRules, keyRules, refusalRules]
-    return (await Promise.all(rules.map((rule) => rule(scope)))).flat()
-  }
 
   app.get(
     '/management/v1/attention',
@@ -86,11 +67,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
         'x-columns': ['severity', 'kind', 'message'],
       },
     },
-    async () => {
-      const scope = scopeOf()
-      const found = await Promise.all([projectRules(scope), proxyRule(scope), serviceRules(deps)])
-      return answer(found.flat())
-    },
+    async () => answer(await listAttention(deps)),
   )
 
   app.get(
@@ -109,7 +86,7 @@ export function attentionRoutes(app: App, deps: AttentionDeps): void {
     },
     async (request) => {
       const project = await requireProject(deps.db, request.params.project_id)
-      return answer(await projectRules(scopeOf(project.id)))
+      return answer(await listProjectAttention(deps, project.id))
     },
   )
 }

@@ -25,7 +25,8 @@ export async function serviceRules(state: ServiceState): Promise<Attention[]> {
     await state.missingKeyIds(),
     state.isExposed && (await hasProjectNamed(state.db, SAMPLE_PROJECT)),
   ]
-  const found: Attention[] = await staleProcesses(state.db)
+  // Without writes there are no heartbeats, which says nothing about what a process has read.
+  const found: Attention[] = reason === undefined ? await staleProcesses(state.db) : []
   if (reason !== undefined)
     found.push({
       kind: 'store.not_writable',

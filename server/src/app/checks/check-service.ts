@@ -10,6 +10,8 @@ interface Deps {
   readonly config: Config
   readonly db: Database
   readonly clock: Clock
+  /** Why the database accepts no writes; undefined if it does. */
+  readonly whyNotWritable: () => Promise<string | undefined>
 }
 
 /** These are the settings of the service itself, so success may rest on all of them. */
@@ -24,10 +26,21 @@ export async function checkService(deps: Deps, production: boolean): Promise<Fin
     ...checkDataFolder(config, production),
     checkEncryption(config, { production, needed: store.neededKeys }),
     ...store.findings,
+    checkWrites(deps.db, await deps.whyNotWritable()),
     checkProcesses(config),
     ...checkProxies(config, production),
     ...(production ? checkProduction(config, store, trust) : []),
   ]
+}
+
+function checkWrites({ engine }: Database, reason: string | undefined): Finding {
+  if (reason === undefined) return ok('writes', 'accepted')
+  const writable =
+    engine === 'postgres'
+      ? 'connect to the primary, and set default_transaction_read_only = off there'
+      : 'mount the disk of JETON_DATA_DIR so that it can be written'
+  const remedy = reason === 'the disk is full' ? 'free space on the disk of the database' : writable
+  return failed('writes', `the database accepts none: ${reason}`, remedy)
 }
 
 /** A store that does not answer is a finding; what depends on it is unknown. */

@@ -20,6 +20,8 @@ import { sessions } from './0018-sessions.ts'
 import { processes } from './0019-processes.ts'
 import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
+import { usageRows } from './0022-usage-rows.ts'
+import { notices } from './0023-notices.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -44,4 +46,6 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   failedDeliveries,
   usage,
+  usageRows,
+  notices,
 ]

@@ -17,6 +17,8 @@ export interface Recovery extends RecoveryFilter {
   /** Only counts the deliveries. */
   readonly dryRun: boolean
   readonly actor: Actor
+  /** Ends the recovery after the transaction that runs, if the client has gone. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** How many deliveries a dry run shows. */
@@ -52,6 +54,7 @@ async function recoverIncluded(deps: RecordDeps, recovery: Recovery, state: Reco
   const total = { reopened: 0, held: 0, sample: [] as string[] }
   if (!recovery.include.includes(state)) return total
   for await (const candidates of candidatesIn(deps.db, recovery, state)) {
+    if (recovery.signal?.aborted) break
     const { ids, destination } = candidates
     const reopened = recovery.dryRun ? ids.length : await recoverSome(deps, recovery, candidates)
     total.reopened += reopened

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
 import {
   type App,
+  clientGone,
   filterField,
   forOperators,
   IdParam,
@@ -74,14 +75,14 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
         operationId: 'delivery.recover',
         summary: 'Send failed deliveries again',
         description:
-          'Makes deliveries due now that failed: those that `ids` names, or those that match all filters. By default only those that are `exhausted`; with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if it is interrupted, the same call continues.',
+          'Makes deliveries due now that failed: those that `ids` names, or those that match all filters. By default only those that are `exhausted`; with `include` also those that are failing and wait for their next attempt. Deliveries that are `held` are sent by enabling their destination. It works in small transactions; if the client disconnects, it stops after the current one, and the same call continues.',
         params: Type.Object({ project_id: IdParam }),
         body: Body,
         response: { 200: Recovery },
         'x-columns': SHOWN,
       },
     },
-    async ({ params, body, actor }) => {
+    async ({ params, body, actor }, reply) => {
       const { ids, destination, event, error, dry_run: dryRun = false } = body
       const include = body.include ?? (ids ? RECOVERABLE : ['exhausted' as const])
       const since = momentOf(body.since, 'since')
@@ -89,7 +90,16 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
       const period = error === undefined ? asked : searchPeriod(asked, deps.clock.now())
       const failure = { httpStatus: body.http_status, error }
       const named = { projectId: params.project_id, ids, destination, event }
-      const recovery = { ...named, ...period, since, failure, include, dryRun, actor }
+      const recovery = {
+        ...named,
+        ...period,
+        since,
+        failure,
+        include,
+        dryRun,
+        actor,
+        signal: clientGone(reply),
+      }
       const outcome = await recoverDeliveries(deps, recovery)
       return {
         object: 'recovery' as const,

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { notFound, Problem } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
+  FixedWindows,
   filterField,
   forOperators,
   IdParam,
@@ -65,8 +67,13 @@ const ConsoleHeaders = Type.Object({
   'sec-fetch-site': Type.String({ description: 'Always `same-origin`.', examples: ['same-origin'] }),
 })
 
+/** Per operator and process. Each writes rows and an audit entry, so that a loop would fill the database. */
+const MAX_SIGN_INS_PER_MINUTE = 60
+const MAX_OPERATORS = 1_000
+
 interface Deps {
   readonly db: Database
+  readonly clock: Clock
   readonly random: RandomBytes
   readonly attempts: LoginThrottle
   readonly sessionCookies: SessionCookies
@@ -80,6 +87,11 @@ const PATH = '/management/v1/sessions'
 export function sessionRoutes(app: App, deps: Deps): void {
   const { db, sessionCookies: cookies } = deps
   const tags = ['sessions']
+  const windows = new FixedWindows(MAX_OPERATORS)
+  const admit = (what: 'sign-ins' | 'login codes', operatorId: string) => {
+    const waitMs = windows.count(`${what} ${operatorId}`, MAX_SIGN_INS_PER_MINUTE, deps.clock.monotonic())
+    if (waitMs > 0) throw tooMany(what, Math.ceil(waitMs / 1000))
+  }
   const requireCookie = (request: FastifyRequest) => {
     const cookie = cookies.of(request)
     const { host, origin } = request.headers
@@ -113,6 +125,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
       const { id, token, code } = request.body
       const { session, cookie } = await signIn(deps, {
         credential: code === undefined ? { id: id!, token: token! } : { code },
+        admit: (operatorId) => admit('sign-ins', operatorId),
         address: request.caller.ip,
         requestId: request.id,
         cookie: cookies.read(request),
@@ -206,6 +219,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     async (request, reply) => {
       const token = request.headers['x-management-token']
       if (request.operator.sessionId !== null || typeof token !== 'string') throw notWithSession()
+      admit('login codes', request.operator.id)
       const code = await createLoginCode(deps, { token, actor: request.actor })
       const url = `${deps.consoleUrl()}/console/#code=${code.code}`
       return reply.code(201).send({ object: 'login_code' as const, ...code, url })
@@ -250,6 +264,14 @@ export function sessionRoutes(app: App, deps: Deps): void {
     },
   )
 }
+
+const tooMany = (what: string, seconds: number): Problem =>
+  new Problem('too_many_requests', {
+    message: `An operator may have ${MAX_SIGN_INS_PER_MINUTE} ${what} per minute.`,
+    details: `Try again in ${seconds} s.`,
+    headers: { 'retry-after': String(seconds) },
+    refusal: { step: 'too_many_requests' },
+  })
 
 const notWithSession = (): Problem =>
   new Problem('unauthorized', {

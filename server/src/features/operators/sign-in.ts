@@ -25,6 +25,8 @@ export interface SignIn {
   readonly credential: { readonly id: string; readonly token: string } | { readonly code: string }
   readonly address: string | null
   readonly requestId: string
+  /** Throws if the operator, whose credential is right, has signed in too often. */
+  readonly admit: (operatorId: string) => void
   /** The cookie that the browser already has: its session is replaced. */
   readonly cookie: string | undefined
 }
@@ -82,6 +84,7 @@ export async function signIn(deps: Deps, request: SignIn): Promise<{ session: Se
     'code' in credential
       ? await proofByCode(deps, request, credential.code)
       : await proofByToken(deps, request, credential.id, credential.token)
+  request.admit(proof.operatorId)
   const cookie = newCredential(deps.random, CREDENTIAL_PREFIX.session)
   const session = await deps.db.transaction(async (tx) => {
     // The lock keeps the operator from being deleted or regenerated before its session is there.

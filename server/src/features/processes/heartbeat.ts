@@ -1,11 +1,13 @@
 import type { Clock } from '../../platform/clock.ts'
-import type { Database, Transaction } from '../../platform/database/index.ts'
+import { type Database, StoreNotWritable, type Transaction } from '../../platform/database/index.ts'
 import { type EventLoopDelay, watchEventLoopDelay } from '../../platform/event-loop-delay.ts'
 import { deleteProcess, deleteProcessesBefore, saveProcess } from './process.store.ts'
 import { type CacheFigures, MAY_ANSWER_FOR_MS, type ProcessIdentity, type ProcessRow } from './process.ts'
 
 export const HEARTBEAT_EVERY_MS = 2_000
 const LEAVE_WITHIN_MS = 1_000
+const MAX_FIRST_BEATS = 5
+const FIRST_BEAT_PAUSE_MS = 200
 
 const NO_CACHE: CacheFigures = {
   key_state_version: null,
@@ -45,6 +47,21 @@ export class Heartbeat {
       return seen
     })
     this.reportedVersion = row.key_state_version
+  }
+
+  /**
+   * Writes the first heartbeat, before the process answers requests: others wait for every process that is listed. A
+   * store that accepts no writes accepts no changes of keys either, so nobody waits then.
+   */
+  async announce(): Promise<void> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.beat()
+      } catch (error) {
+        if (error instanceof StoreNotWritable) return
+        if (attempt === MAX_FIRST_BEATS) throw error
+        await this.#deps.clock.sleep(FIRST_BEAT_PAUSE_MS)
+      }
   }
 
   /** Removes the row, so that nobody waits for a process that has stopped. A store that does not answer is not waited for. */

@@ -45,6 +45,22 @@ export async function listStaleProcesses(
   })
 }
 
+/**
+ * Id of one process that answers requests, the same for every process that asks: the lowest of those whose heartbeat is
+ * recent, compared with the newest one, since heartbeats end when the store accepts no writes.
+ */
+export async function findFirstProcessId(reader: Reader): Promise<string | undefined> {
+  const rows = await reader
+    .read<ProcessTables>()
+    .selectFrom('processes')
+    .select(['id', 'seen_at'])
+    .where('role', '!=', 'worker')
+    .orderBy('id')
+    .execute()
+  const newest = Math.max(...rows.map(({ seen_at }) => seen_at))
+  return rows.find(({ seen_at }) => seen_at > newest - LISTED_FOR_MS)?.id
+}
+
 export async function deleteProcess(tx: Transaction, id: string): Promise<void> {
   await tx.write<ProcessTables>().deleteFrom('processes').where('id', '=', id).execute()
 }

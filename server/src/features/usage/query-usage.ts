@@ -27,6 +27,8 @@ const STEP_MS: Readonly<Record<UsageStep, number>> = { minute: MINUTE_MS, hour: 
 const MAX_SERIES = 20
 /** 90 days by the hour. */
 const MAX_STEPS = 3_000
+/** 6 hours. A day by key and minute would read some hundred thousand points. */
+const MAX_SPLIT_MINUTES = 360
 
 export interface UsageQuery {
   /** Undefined for all projects together, which cannot be split. */
@@ -53,6 +55,11 @@ function check({ metric, by, step, from, to }: UsageQuery): void {
     throw refuse(`${metric} cannot be split by ${by}.`, `Use by=${dimensions.join(' or by=')}.`)
   if (from >= to) throw refuse('from must be before to.', 'Swap them, or leave out one of them.')
   const steps = Math.ceil((to - from) / STEP_MS[step])
+  if (by !== 'none' && step === 'minute' && steps > MAX_SPLIT_MINUTES)
+    throw refuse(
+      `A split by ${by} covers at most ${MAX_SPLIT_MINUTES} minutes; this range has ${steps}.`,
+      'Shorten the range or choose a longer step.',
+    )
   if (steps > MAX_STEPS)
     throw refuse(
       `This range has ${steps} steps, and at most ${MAX_STEPS} are returned.`,
@@ -77,7 +84,7 @@ export async function queryUsage(
   const from = query.from - (query.from % ms)
   const range: UsageRange = {
     projectId: query.projectId,
-    metrics: [query.metric],
+    metric: query.metric,
     dimension: query.by,
     table: query.step === 'minute' ? 'usage_minutes' : 'usage_hours',
     from,
@@ -107,7 +114,7 @@ const slotOf = ({ from, ms }: Grid, at: number): number => Math.floor((at - from
 
 /** Counts of the largest series each, and of all others together. */
 async function splitSeries(db: Database, range: UsageRange, grid: Grid) {
-  const totals = (await totalsOf(db, range)).sort((a, b) => b.count - a.count)
+  const totals = (await totalsOf(db, { ...range, metrics: [range.metric] })).sort((a, b) => b.count - a.count)
   const largest = totals.slice(0, MAX_SERIES).map(({ key }) => key)
   const total = totals.reduce((sum, { count }) => sum + count, 0)
   if (largest.length === 0) return { series: [], total }

@@ -1,22 +1,28 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/database/index.ts'
-import { HOUR_MS, type Series, seriesId, type UsageDimension, type UsageMetric } from './usage.ts'
+import {
+  HOUR_MS,
+  type Series,
+  seriesId,
+  USAGE_METRICS,
+  type UsageDimension,
+  type UsageMetric,
+} from './usage.ts'
 import type { Point } from './usage-counter.ts'
 
 interface SeriesRow {
   id: number
   project_id: string
-  metric: UsageMetric
   dimension: UsageDimension
   key: string
   bucket: number
 }
 
-interface PointRow {
+/** Counts of all metrics in one minute or hour. */
+interface PointRow extends Record<UsageMetric, number> {
   series_id: number
   /** Start of the minute or hour. */
   at: number
-  count: number
 }
 
 interface UsageTables {
@@ -53,11 +59,11 @@ export async function raiseLevels(tx: Transaction, points: readonly Point[]): Pr
       .values(rowsOf(points, step))
       .onConflict((conflict) =>
         conflict.columns(['series_id', 'at']).doUpdateSet((eb) => ({
-          count: eb
+          active_tokens: eb
             .case()
-            .when(eb.ref(`${table}.count`), '<', eb.ref('excluded.count'))
-            .then(eb.ref('excluded.count'))
-            .else(eb.ref(`${table}.count`))
+            .when(eb.ref(`${table}.active_tokens`), '<', eb.ref('excluded.active_tokens'))
+            .then(eb.ref('excluded.active_tokens'))
+            .else(eb.ref(`${table}.active_tokens`))
             .end(),
         })),
       )
@@ -68,8 +74,8 @@ async function insertSeries(tx: Transaction, series: readonly Series[]): Promise
   const rows = new Map(
     series.map((one) => {
       const id = seriesId(one)
-      const { projectId: project_id, metric, dimension, key, bucket } = one
-      return [id, { id, project_id, metric, dimension, key, bucket }]
+      const { projectId: project_id, dimension, key, bucket } = one
+      return [id, { id, project_id, dimension, key, bucket }]
     }),
   )
   await tx
@@ -80,34 +86,38 @@ async function insertSeries(tx: Transaction, series: readonly Series[]): Promise
     .execute()
 }
 
+const NOTHING = Object.fromEntries(USAGE_METRICS.map((metric) => [metric, 0])) as Record<UsageMetric, number>
+
+/** One row for each series and time. */
 function rowsOf(points: readonly Point[], step: number): PointRow[] {
   const rows = new Map<string, PointRow>()
   for (const { series, at, count } of points) {
-    const row = { series_id: seriesId(series), at: at - (at % step), count }
-    const known = rows.get(`${row.series_id} ${row.at}`)
-    if (known) known.count += count
-    else rows.set(`${row.series_id} ${row.at}`, row)
+    const start = at - (at % step)
+    const id = seriesId(series)
+    const row = rows.get(`${id} ${start}`) ?? { series_id: id, at: start, ...NOTHING }
+    row[series.metric] += count
+    rows.set(`${id} ${start}`, row)
   }
   return [...rows.values()].sort((a, b) => a.series_id - b.series_id || a.at - b.at)
 }
 
 async function addRows(tx: Transaction, table: PointTable, rows: readonly PointRow[]): Promise<void> {
+  const sums = USAGE_METRICS.map((metric) => [
+    metric,
+    sql<number>`${sql.ref(`${table}.${metric}`)} + ${sql.ref(`excluded.${metric}`)}`,
+  ])
   await tx
     .write<UsageTables>()
     .insertInto(table)
     .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['series_id', 'at'])
-        .doUpdateSet({ count: sql<number>`${sql.ref(`${table}.count`)} + excluded.count` }),
-    )
+    .onConflict((conflict) => conflict.columns(['series_id', 'at']).doUpdateSet(Object.fromEntries(sums)))
     .execute()
 }
 
 export interface UsageRange {
   /** Undefined for all projects together. */
   readonly projectId: string | undefined
-  readonly metrics: readonly UsageMetric[]
+  readonly metric: UsageMetric
   readonly dimension: UsageDimension
   readonly keys?: readonly string[] | undefined
   readonly withoutKeys?: readonly string[] | undefined
@@ -116,21 +126,27 @@ export interface UsageRange {
   readonly to: number
 }
 
-function pointsIn(reader: Reader, range: UsageRange) {
-  const { projectId, metrics, dimension, keys, withoutKeys, table, from, to } = range
-  let query = reader
+/** Points of series. Latencies alone have more than one bucket. */
+function pointsIn(reader: Reader, range: Omit<UsageRange, 'metric'>, isOneBucket: boolean) {
+  const { projectId, dimension, keys, withoutKeys, table, from, to } = range
+  return reader
     .read<UsageTables>()
     .selectFrom('usage_series')
     .innerJoin(`${table} as points`, 'points.series_id', 'usage_series.id')
-    .$if(projectId !== undefined, (all) => all.where('usage_series.project_id', '=', projectId!))
-    .where('usage_series.metric', 'in', metrics)
     .where('usage_series.dimension', '=', dimension)
     .where('points.at', '>=', from)
     .where('points.at', '<', to)
-  if (keys) query = query.where('usage_series.key', 'in', keys)
-  if (withoutKeys) query = query.where('usage_series.key', 'not in', withoutKeys)
-  return query
+    .$if(projectId !== undefined, (all) => all.where('usage_series.project_id', '=', projectId!))
+    .$if(isOneBucket, (all) => all.where('usage_series.bucket', '=', 0))
+    .$if(keys !== undefined, (all) => all.where('usage_series.key', 'in', keys!))
+    .$if(withoutKeys !== undefined, (all) => all.where('usage_series.key', 'not in', withoutKeys!))
 }
+
+/** Points with a count. A row of another metric has none. */
+const pointsWith = (reader: Reader, range: UsageRange) =>
+  pointsIn(reader, range, range.metric !== 'delivery_latency').where(`points.${range.metric}`, '>', 0)
+
+const sumOf = (metric: UsageMetric) => sql<number>`cast(sum(${sql.ref(`points.${metric}`)}) as bigint)`
 
 export interface UsageTotal {
   metric: UsageMetric
@@ -139,17 +155,19 @@ export interface UsageTotal {
   count: number
 }
 
+type TotalRange = Omit<UsageRange, 'metric'> & { readonly metrics: readonly UsageMetric[] }
+
 /** Sums of each series, not of levels. */
-export const totalsOf = (reader: Reader, range: UsageRange): Promise<UsageTotal[]> =>
-  pointsIn(reader, range)
-    .select((eb) => [
-      'usage_series.metric',
-      'usage_series.key',
-      'usage_series.bucket',
-      sql<number>`cast(${eb.fn.sum('points.count')} as bigint)`.as('count'),
-    ])
-    .groupBy(['usage_series.metric', 'usage_series.key', 'usage_series.bucket'])
+export async function totalsOf(reader: Reader, { metrics, ...range }: TotalRange): Promise<UsageTotal[]> {
+  const rows = await pointsIn(reader, range, !metrics.includes('delivery_latency'))
+    .select(['usage_series.key', 'usage_series.bucket'])
+    .select(metrics.map((metric) => sumOf(metric).as(metric)))
+    .groupBy(['usage_series.key', 'usage_series.bucket'])
     .execute()
+  return rows.flatMap(({ key, bucket, ...sums }) =>
+    metrics.map((metric) => ({ metric, key, bucket, count: sums[metric]! })).filter(({ count }) => count > 0),
+  )
+}
 
 export interface UsagePoint {
   key: string
@@ -159,41 +177,24 @@ export interface UsagePoint {
 }
 
 export const pointsOf = (reader: Reader, range: UsageRange): Promise<UsagePoint[]> =>
-  pointsIn(reader, range)
-    .select(['usage_series.key', 'usage_series.bucket', 'points.at', 'points.count'])
+  pointsWith(reader, range)
+    .select(['usage_series.key', 'usage_series.bucket', 'points.at', `points.${range.metric} as count`])
     .execute()
 
 /** Sums of each project, for a metric that is not split. */
 export const sumsByProject = (
   reader: Reader,
-  {
-    projectId,
-    metric,
-    table,
-    from,
-    to,
-  }: Omit<UsageRange, 'metrics' | 'dimension' | 'keys'> & { metric: UsageMetric },
+  range: Omit<UsageRange, 'dimension' | 'keys'>,
 ): Promise<{ project_id: string; count: number }[]> =>
-  reader
-    .read<UsageTables>()
-    .selectFrom('usage_series')
-    .innerJoin(`${table} as points`, 'points.series_id', 'usage_series.id')
-    .$if(projectId !== undefined, (all) => all.where('usage_series.project_id', '=', projectId!))
-    .where('usage_series.metric', '=', metric)
-    .where('usage_series.dimension', '=', 'none')
-    .where('points.at', '>=', from)
-    .where('points.at', '<', to)
-    .select((eb) => [
-      'usage_series.project_id',
-      sql<number>`cast(${eb.fn.sum('points.count')} as bigint)`.as('count'),
-    ])
+  pointsWith(reader, { ...range, dimension: 'none' })
+    .select(['usage_series.project_id', sumOf(range.metric).as('count')])
     .groupBy('usage_series.project_id')
     .execute()
 
 /** All series together. */
 export const sumsByTime = async (reader: Reader, range: UsageRange): Promise<UsagePoint[]> => {
-  const rows = await pointsIn(reader, range)
-    .select((eb) => ['points.at', sql<number>`cast(${eb.fn.sum('points.count')} as bigint)`.as('count')])
+  const rows = await pointsWith(reader, range)
+    .select(['points.at', sumOf(range.metric).as('count')])
     .groupBy('points.at')
     .execute()
   return rows.map((row) => ({ ...row, key: '', bucket: 0 }))
@@ -202,8 +203,8 @@ export const sumsByTime = async (reader: Reader, range: UsageRange): Promise<Usa
 /** The keys with the highest counts or levels, at most `limit`. */
 export const largestKeys = async (reader: Reader, range: UsageRange, limit: number): Promise<string[]> =>
   (
-    await pointsIn(reader, range)
-      .select((eb) => ['usage_series.key', eb.fn.max('points.count').as('highest')])
+    await pointsWith(reader, range)
+      .select((eb) => ['usage_series.key', eb.fn.max(`points.${range.metric}`).as('highest')])
       .groupBy('usage_series.key')
       .orderBy('highest', 'desc')
       .limit(limit)
@@ -212,12 +213,15 @@ export const largestKeys = async (reader: Reader, range: UsageRange, limit: numb
 
 /** True for one process per minute: the one that samples levels. */
 export async function claimSample(tx: Transaction, at: number): Promise<boolean> {
-  const series: Series = { projectId: '', metric: 'active_tokens', dimension: 'none', key: '', bucket: 0 }
+  // A series of its own: that of requests without a project may have a row for this minute.
+  const series: Series = {
+    ...{ projectId: '', metric: 'active_tokens', dimension: 'none', key: 'sample', bucket: 0 },
+  }
   await insertSeries(tx, [series])
   const { numInsertedOrUpdatedRows } = await tx
     .write<UsageTables>()
     .insertInto('usage_minutes')
-    .values({ series_id: seriesId(series), at, count: 0 })
+    .values({ series_id: seriesId(series), at, ...NOTHING })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   return numInsertedOrUpdatedRows === 1n

@@ -43,11 +43,11 @@ export interface Series {
 }
 
 /**
- * Derives the id of a series from its name, so that processes need not agree on one. 48 bits fit into a JavaScript number;
+ * Derives the id of a series from its name, so that processes need not agree on one. All metrics share it. 48 bits fit into a JavaScript number;
  * among 10,000 series two share an id with a probability of one in five million.
  */
-export function seriesId({ projectId, metric, dimension, key, bucket }: Series): number {
-  const name = JSON.stringify([projectId, metric, dimension, key, bucket])
+export function seriesId({ projectId, dimension, key, bucket }: Series): number {
+  const name = JSON.stringify([projectId, dimension, key, bucket])
   return createHash('sha256').update(name).digest().readUIntBE(0, 6)
 }
 

@@ -7,12 +7,13 @@ import { SETTINGS, type SettingName } from './settings.ts'
 
 const TOKEN = 'S3cret-'.repeat(8)
 /** Settings that must be set together with this one. */
-const company = (name: SettingName): Environment =>
-  name === 'JETON_MANAGEMENT_ID'
-    ? { JETON_MANAGEMENT_TOKEN: TOKEN }
-    : name === 'JETON_MANAGEMENT_TOKEN'
-      ? { JETON_MANAGEMENT_ID: 'root' }
-      : {}
+const company = (name: SettingName): Environment => COMPANY[name] ?? {}
+const COMPANY: Partial<Record<SettingName, Environment>> = {
+  JETON_MANAGEMENT_ID: { JETON_MANAGEMENT_TOKEN: TOKEN },
+  JETON_MANAGEMENT_TOKEN: { JETON_MANAGEMENT_ID: 'root' },
+  JETON_NOTICE_URL: { JETON_NOTICE_SECRET: `whsec_${'A'.repeat(32)}` },
+  JETON_NOTICE_SECRET: { JETON_NOTICE_URL: 'https://hooks.example.com' },
+}
 
 interface Row {
   readonly valid: readonly (readonly [string, unknown])[]
@@ -133,6 +134,26 @@ const TABLE: Record<SettingName, Row> = {
   },
   JETON_TRUSTED_PROXIES: ranges,
   JETON_WEBHOOK_ALLOW: ranges,
+  JETON_NOTICE_URL: {
+    valid: [
+      'https://hooks.example.com/services/a?b=c',
+      'http://10.0.0.4/in',
+      'HTTPS://hooks.example.com',
+    ].map((url) => [url, url]),
+    invalid: ['hooks.example.com', 'ftp://hooks.example.com', 'https://hooks.example.com/a b'],
+  },
+  JETON_NOTICE_SECRET: {
+    valid: ['A'.repeat(32), `${'+/8a'.repeat(10)}AA==`, `${'A'.repeat(43)}=`, `${'A'.repeat(86)}==`].map(
+      (key) => [`whsec_${key}`, `whsec_${key}`],
+    ),
+    invalid: [
+      'A'.repeat(32),
+      `whsec_${'A'.repeat(28)}`,
+      `whsec_${'A'.repeat(33)}`,
+      `whsec_${'A'.repeat(92)}`,
+      `whsec_${'-'.repeat(32)}`,
+    ],
+  },
   JETON_RETENTION_DAYS: {
     valid: [
       ['1', 1],
@@ -231,6 +252,11 @@ describe('the settings', () => {
       'JETON_SOMETHING_ELSE_ENTIRELY is not a setting. See docs/reference/settings.md.',
     )
     expect(messageOf({ JETON_toString: '1' })).toContain('is not a setting')
+  })
+
+  test('reject an address of notices without a secret, and the reverse', () => {
+    expect(messageOf({ JETON_NOTICE_URL: 'https://a.example' })).toContain('JETON_NOTICE_SECRET')
+    expect(messageOf({ JETON_NOTICE_SECRET: `whsec_${'A'.repeat(32)}` })).toContain('JETON_NOTICE_URL')
   })
 
   test('reject half an operator, and two listeners on one port', () => {

@@ -21,6 +21,10 @@ export function readConfig(env: Environment): Config {
     throw new StartFailure(
       'JETON_MANAGEMENT_ID and JETON_MANAGEMENT_TOKEN must be set together. Set both or neither.',
     )
+  if ((config.JETON_NOTICE_URL === undefined) !== (config.JETON_NOTICE_SECRET === undefined))
+    throw new StartFailure(
+      'JETON_NOTICE_URL and JETON_NOTICE_SECRET must be set together. Set both or neither.',
+    )
   if (config.JETON_MANAGEMENT_PORT && config.JETON_MANAGEMENT_PORT === config.JETON_PORT)
     throw new StartFailure(
       'JETON_MANAGEMENT_PORT must differ from JETON_PORT. Leave it unset to share one port.',

@@ -117,6 +117,22 @@ export const SETTINGS = {
     fallback: '',
     says: 'Addresses outside the public internet that webhooks may be sent to: private networks, or `127.0.0.0/8` for development. Plain `http` is allowed only there.',
   }),
+  JETON_NOTICE_URL: optional({
+    kind: text({
+      pattern: /^https?:\/\/\S+$/i,
+      says: 'it must be a web address such as https://hooks.example.com/jeton.',
+    }),
+    secret: true,
+    says: 'Where Jeton reports problems and their end, as signed Standard Webhooks that chat tools show as text. Set it together with `JETON_NOTICE_SECRET`. The rules of webhook targets apply, including `JETON_WEBHOOK_ALLOW`.',
+  }),
+  JETON_NOTICE_SECRET: optional({
+    kind: text({
+      pattern: /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+      says: 'it must be whsec_ and 24 to 64 bytes in base64. Create one with: echo "whsec_$(openssl rand -base64 32)"',
+    }),
+    secret: true,
+    says: 'Signs the notices. Create one with: `echo "whsec_$(openssl rand -base64 32)"`.',
+  }),
   JETON_RETENTION_DAYS: required({
     kind: integer(1, 3650),
     fallback: '90',

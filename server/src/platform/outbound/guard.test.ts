@@ -96,13 +96,13 @@ describe.each(['http', 'https'])('by %s', (protocol) => {
 
   test.each(INSIDE)('a name that resolves to %s is not reached', async (address, why) => {
     const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve: leadingTo(address) })
-    await expectRefused(answer, `hooks.example resolves to ${address}, ${why}`)
+    await expectRefused(answer, `hooks.example resolves to an address that is ${why}`)
   })
 
   test('a name that resolves only to private addresses is not reached', async () => {
     const resolve = leadingTo('10.0.0.4', '127.0.0.1', '::1', '0.0.0.0')
     const answer = post(`${protocol}://hooks.example:${here.port}/`, { resolve })
-    await expectRefused(answer, 'hooks.example resolves to 10.0.0.4, a private address')
+    await expectRefused(answer, 'hooks.example resolves to an address that is a private address')
   })
 })
 
@@ -123,7 +123,7 @@ test.each(SPELLINGS)('%s is not reached', async (host) => {
 })
 
 test('localhost, resolved by the system, is not reached', async () => {
-  const words = /^localhost resolves to (127\.0\.0\.1|::1), on this machine$/
+  const words = 'localhost resolves to an address that is on this machine'
   await expectRefused(post(`http://localhost:${here.port}/`), words)
 })
 
@@ -187,7 +187,7 @@ describe('DNS rebinding', () => {
       try {
         const url = `${protocol}://hooks.example:${raw.port}/`
         const answer = await post(url, { policy: forgetful(), resolve: leadingTo('127.0.0.1') })
-        const words = 'hooks.example resolves to 127.0.0.1, on this machine'
+        const words = 'hooks.example resolves to an address that is on this machine'
         expect(answer).toMatchObject({ isBlocked: true, error: words })
         await expect.poll(() => raw.closed()).toBe(1)
         expect(bytes).toBe(0)

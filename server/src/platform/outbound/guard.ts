@@ -21,9 +21,12 @@ export interface Guard {
   filter(host: string, resolved: readonly ResolvedAddress[]): ResolvedAddress[]
 }
 
-/** `10.0.0.4 is` if the host is that address itself, `hooks.example resolves to 10.0.0.4,` if it is a name. */
+/**
+ * `10.0.0.4 is` if the host is that address itself. The address of a name is left out: operators of one project would
+ * learn the addresses of an internal network.
+ */
 const subject = (host: string, address: string): string =>
-  isIP(host) === 0 ? `${host} resolves to ${address},` : `${normalizeIp(address) ?? address} is`
+  isIP(host) === 0 ? `${host} resolves to an address that is` : `${normalizeIp(address) ?? address} is`
 
 export function createGuard(policy: EgressPolicy, protocol: string): Guard {
   function reasonToBlock(host: string, address: string): string | null {
