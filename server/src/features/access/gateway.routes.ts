@@ -3,7 +3,7 @@ import { Problem } from '../../contract/problem.ts'
 import { ALL_METHODS, type ApiRequest, type ApiResponse, type App } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, readCredential } from '../tokens/index.ts'
-import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
+import { type Allowed, authorizeCall, type Call, tryAuthorizeCall } from './authorize-call.ts'
 import { GATEWAY, parseGatewayRequest } from './gateway-request.ts'
 
 interface Deps extends AuthenticationDeps {
@@ -31,7 +31,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
   const answers = deps.metrics.counter('jeton_gateway_decisions_total', 'Decisions of the gateway.')
   const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
 
-  function pass({ key, scope }: Allowed): ApiResponse {
+  function pass({ caller }: Call, { key, scope, expiresInMs }: Allowed): ApiResponse {
     passed.add()
     const { project_id, client_id, id } = key.row
     const headers = [
@@ -44,7 +44,11 @@ export function gatewayRoutes(app: App, deps: Deps): void {
       id,
       'x-jeton-scope',
       scope,
+      'x-jeton-address',
+      caller.plain ?? 'unknown',
     ]
+    // Rounded down, so that an API that remembers the answer for this long never accepts an expired token.
+    if (expiresInMs !== undefined) headers.push('x-jeton-expires-in', String(Math.floor(expiresInMs / 1000)))
     return { headers, text: '' }
   }
 
@@ -59,7 +63,8 @@ export function gatewayRoutes(app: App, deps: Deps): void {
       const { needed, what } = parseGatewayRequest(request.raw)
       const call = { credential, caller: request.caller, needed, what }
       const cached = tryAuthorizeCall(deps, call)
-      return cached ? pass(cached) : authorizeCall(deps, call).then(pass, refuse)
+      if (cached) return pass(call, cached)
+      return authorizeCall(deps, call).then((allowed) => pass(call, allowed), refuse)
     } catch (error) {
       return refuse(error)
     }
@@ -87,7 +92,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         }),
         summary: 'Authorize a call for a proxy: 200, 401, 403 or 503',
         description:
-          'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
+          'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`. `X-Jeton-Address` is the address that was checked, and `X-Jeton-Expires-In` the remaining seconds of a token, rounded down.',
       },
       // Never called: a route that accepts no body responds before it would be read.
       handler: () => undefined,
