@@ -16,7 +16,7 @@ export class JetonError extends Error {
   /** Stable name of the error. A newer server may send one that this version does not list. */
   readonly key: ErrorKey
   readonly status: number
-  /** What to do. */
+  /** The remedy. */
   readonly details: string | undefined
   /** `jeton explain <request id>` shows operators which check failed. */
   readonly requestId: string | undefined

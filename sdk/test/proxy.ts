@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the proxy does with a request: forwards it, closes the connection, never answers, or answers itself. */
+/** Reaction of the proxy to a request: forwards it, closes the connection, never answers, or answers itself. */
 export type Behaviour =
   | 'forward'
   | 'refuse'

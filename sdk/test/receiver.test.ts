@@ -62,7 +62,7 @@ test('a handler that throws gets 500, and the next attempt runs it again', async
 
 test('a process that was killed between begin and done loses nothing: its lease ends', async () => {
   const seen = webhooks.memorySeenStore()
-  // What a killed process leaves behind.
+  // A killed process leaves this behind.
   expect(await seen.begin('whs_1', 150)).toBe('new')
   const receive = webhooks.createReceiver(options({ seen }))
   expect((await receive(await signed('whs_1'))).status).toBe(503)
