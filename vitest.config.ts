@@ -42,6 +42,18 @@ export default defineConfig({
       { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'] } },
       { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'] } },
       {
+        // Without `extends`: these tests use the packages as they are installed, and need no PostgreSQL.
+        test: {
+          name: 'sdk',
+          include: ['sdk/test/*.test.ts'],
+          globalSetup: ['sdk/test/install-packages.ts'],
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 30_000 } },
+        },
+      },
+      {
         extends: true,
         test: {
           name: 'without fast path',

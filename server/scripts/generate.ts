@@ -10,6 +10,7 @@ import { documentCommands } from './document-commands.ts'
 import { documentErrors } from './document-errors.ts'
 import { documentMetrics } from './document-metrics.ts'
 import { documentScopes } from './document-scopes.ts'
+import { generateSdk } from './sdk/generate-sdk.ts'
 
 const root = new URL('../../', import.meta.url)
 const api = await describeApi()
@@ -24,6 +25,7 @@ const generated: Record<string, string> = {
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'console/src/api/schema.ts': await describeConsoleApi(api as never),
   'server/openapi.json': `${JSON.stringify(api, null, 1)}\n`,
+  ...generateSdk(JSON.parse(JSON.stringify(api))),
 }
 
 const checking = process.argv.includes('--check')

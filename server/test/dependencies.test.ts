@@ -21,7 +21,7 @@ function changed(file: string, change: (json: Record<string, never>) => unknown)
   const folder = mkdtempSync(join(tmpdir(), 'jeton-dependencies-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bench'))
-  for (const one of ['package.json', 'package-lock.json', 'vitest.config.ts', 'server', 'console'])
+  for (const one of ['package.json', 'package-lock.json', 'vitest.config.ts', 'server', 'console', 'sdk'])
     cpSync(join(ROOT, one), join(folder, one), {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),

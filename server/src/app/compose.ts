@@ -33,7 +33,7 @@ import { createHttp, type Http, LoginThrottle } from '../platform/http/index.ts'
 import type { SupervisorLink } from '../platform/http-processes/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
-import { createEgressPolicy, createTargetCheck } from '../platform/outbound/index.ts'
+import { createEgressPolicy, createTargetCheck, type Sender } from '../platform/outbound/index.ts'
 import { startPeriodic } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { listAttention } from './attention/list-attention.ts'
@@ -73,6 +73,8 @@ interface Parts {
   readonly supervisorLink?: SupervisorLink | undefined
   /** Whether this process delivers events too. Default: true. */
   readonly worker?: boolean
+  /** Sends events instead of the HTTP client. */
+  readonly sender?: Sender
 }
 
 export interface Service {
@@ -270,7 +272,7 @@ export async function compose(parts: Parts): Promise<Service> {
           listAttention: () => listAttention(deps),
         }),
       )
-    if (parts.worker !== false) jobs.push(startSending({ config, clock, log, db, vault, metrics, usage }))
+    if (parts.worker !== false) jobs.push(startSending({ ...parts, db, vault, metrics, usage }))
   }
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/index.ts'
 import { cachingVault, type Vault } from '../platform/encryption.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { createEgressPolicy, createSender } from '../platform/outbound/index.ts'
+import { createEgressPolicy, createSender, type Sender } from '../platform/outbound/index.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { VERSION } from './version.ts'
 
@@ -21,12 +21,14 @@ interface Parts {
   readonly vault: Vault
   readonly metrics: Metrics
   readonly usage: UsageCounter
+  /** Sends events instead of the HTTP client. */
+  readonly sender?: Sender | undefined
 }
 
 /** Starts the delivery worker with its sender, for `jeton serve` and `jeton worker`. */
 export function startSending({ config, vault, ...parts }: Parts): { stop(): Promise<void> } {
   const policy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
-  const sender = createSender({ policy, userAgent: `Jeton/${VERSION}` })
+  const sender = parts.sender ?? createSender({ policy, userAgent: `Jeton/${VERSION}` })
   const secrets = cachingVault(vault, MAX_OPENED_SECRETS)
   const delivery = startDelivery({
     ...parts,

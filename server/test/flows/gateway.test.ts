@@ -124,6 +124,25 @@ eachEngine((engine) => {
       expect((await ask(service.url, '/v1/vouchers', { authorization: `Basic ${basic}` })).status).toBe(200)
     })
 
+    test('an allowed call tells which address was checked and how many whole seconds its token has left', async () => {
+      const { body } = await service.issue(key, 'vouchers')
+      const answered = async (credential: Sent) => {
+        const { status, headers } = await ask(service.url, '/v1/vouchers', credential)
+        return [status, headers.get('x-jeton-address'), headers.get('x-jeton-expires-in')]
+      }
+      expect(await answered(bearer(body.access_token))).toEqual([200, '127.0.0.1', '900'])
+      await service.jump(1)
+      expect(await answered(bearer(body.access_token))).toEqual([200, '127.0.0.1', '899'])
+      expect(await answered(pairOf(key))).toEqual([200, '127.0.0.1', null])
+      await service.jump(898_999)
+      expect(await answered(bearer(body.access_token))).toEqual([200, '127.0.0.1', '1'])
+      await service.jump(1)
+      expect(await answered(bearer(body.access_token))).toEqual([200, '127.0.0.1', '0'])
+      await service.jump(999)
+      expect(await answered(bearer(body.access_token))).toEqual([401, null, null])
+      token = await tokenOf(service, key, 'vouchers')
+    })
+
     test('the gateway accepts any method and ignores the body', async () => {
       const headers = { ...bearer(token), 'x-forwarded-uri': '/v1/vouchers' }
       for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
@@ -187,7 +206,8 @@ eachEngine((engine) => {
       const answer = await ask(service.url, path, headers)
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(answer.headers.get('x-request-id')).toBe(answer.body.request_id)
-      expect(IDENTITY.map((name) => answer.headers.get(name))).toEqual([null, null, null, null])
+      for (const name of [...IDENTITY, 'x-jeton-address', 'x-jeton-expires-in'])
+        expect(answer.headers.get(name), name).toBeNull()
       return [answer.status, answer.body.key, answer.headers.get('www-authenticate')]
     }
 
@@ -380,6 +400,23 @@ eachEngine((engine) => {
     test('an unknown caller address does not matter to a key without an allowlist', async () => {
       for (const forwarded of [undefined, HOME, 'garbage'])
         expect(await from(TRUSTED, forwarded, bearer(open))).toBe(200)
+    })
+
+    test('an allowed call repeats the address that was checked, and says if it is unknown', async () => {
+      const addressSeen = async (forwarded: string | undefined) => {
+        const headers = {
+          ...bearer(open),
+          'x-original-uri': '/v1/vouchers',
+          ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }),
+        }
+        const answer = await sendRaw(service.url, { path: GATEWAY, headers, from: TRUSTED })
+        return answer.headers['x-jeton-address']
+      }
+      expect(await addressSeen(undefined)).toBe(TRUSTED)
+      expect(await addressSeen(`198.51.100.1, ${HOME}, 10.1.2.3`)).toBe(HOME)
+      expect(await addressSeen(`::ffff:${HOME}`)).toBe(HOME)
+      expect(await addressSeen('2001:DB8:0::1')).toBe('2001:db8::1')
+      expect(await addressSeen('garbage')).toBe('unknown')
     })
 
     test('no other header sets the caller address', async () => {

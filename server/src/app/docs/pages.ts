@@ -34,6 +34,11 @@ export const SECTIONS: readonly Section[] = [
         'Receive webhooks',
         'Signatures, retries, and receivers in Node and Python.',
       ),
+      page(
+        'guides/sdk',
+        'SDK',
+        'Tokens, guard, webhooks, management and tests in JavaScript and TypeScript.',
+      ),
       page('guides/loyalty', 'Loyalty', 'Customers, points and rewards.'),
       page(
         'guides/report-redemptions',

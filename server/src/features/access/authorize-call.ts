@@ -27,12 +27,15 @@ export interface Allowed {
   readonly key: CachedKey
   /** Effective scope: the part of the token's scope that the key still permits, or the permissions of the key. */
   readonly scope: string
+  /** Remaining time of the token; undefined for a key pair. */
+  readonly expiresInMs: number | undefined
 }
 
 /** A key, authenticated by its secret or by one of its tokens. */
 interface Caller {
   readonly key: CachedKey
   readonly tokenScope: string | undefined
+  readonly expiresInMs: number | undefined
 }
 
 /**
@@ -70,16 +73,17 @@ async function findCaller(deps: AuthenticationDeps, { credential, caller }: Call
 
 function callerFromToken(verdict: Verdict): Caller {
   if (!verdict.active) throw tokenNotActive(verdict)
-  return { key: verdict.key, tokenScope: verdict.token.scope }
+  const { key, token, now } = verdict
+  return { key, tokenScope: token.scope, expiresInMs: token.expiresAt - now }
 }
 
-const callerFromKey = (key: CachedKey): Caller => ({ key, tokenScope: undefined })
+const callerFromKey = (key: CachedKey): Caller => ({ key, tokenScope: undefined, expiresInMs: undefined })
 
 function decide(deps: AuthenticationDeps, call: Call, caller: Caller): Allowed | undefined {
   const { key, tokenScope } = caller
   const effective = effectiveScopesOf(key, tokenScope)
   const isAllowedIp = key.allowsIp(call.caller.ip)
-  if (isAllowedIp && !missingScope(effective.scopes, call)) return allowed(deps, call, key, effective)
+  if (isAllowedIp && !missingScope(effective.scopes, call)) return allowed(deps, call, caller, effective)
   // The scope of a token never changes, so the database cannot change this refusal.
   if (isAllowedIp && tokenScope !== undefined && missingScope(tokenScope.split(' '), call))
     throw refusalFor(call, caller)!
@@ -92,18 +96,18 @@ async function decideFromStore(deps: AuthenticationDeps, call: Call, { key }: Ca
   const caller = await findCaller(deps, call)
   const refusal = refusalFor(call, caller)
   if (refusal) throw refusal
-  return allowed(deps, call, caller.key, effectiveScopesOf(caller.key, caller.tokenScope))
+  return allowed(deps, call, caller, effectiveScopesOf(caller.key, caller.tokenScope))
 }
 
 function allowed(
   deps: AuthenticationDeps,
   call: Call,
-  key: CachedKey,
+  { key, expiresInMs }: Caller,
   { text: scope }: EffectiveScopes,
 ): Allowed {
   deps.lastUsed.record(key, call.caller.ip)
   deps.usage.call(key.row.project_id, key.row.id)
-  return { key, scope }
+  return { key, scope, expiresInMs }
 }
 
 /** Limits the cache per key. Clients use few different scopes. */
@@ -137,7 +141,7 @@ const missingScope = (
 /** Lists everything that a call lacks: the address, a scope of the token, a permission of the key. */
 export const findFaults = (
   { address, requiredScopes }: { address: string | null; requiredScopes: readonly Scope[] },
-  { key, tokenScope }: Caller,
+  { key, tokenScope }: Pick<Caller, 'key' | 'tokenScope'>,
 ) => ({
   address: !key.allowsIp(address),
   scope: tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), { requiredScopes }),

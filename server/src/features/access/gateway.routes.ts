@@ -9,7 +9,7 @@ import {
 } from '../../platform/http/index.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, readCredential } from '../tokens/index.ts'
-import { type Allowed, authorizeCall, tryAuthorizeCall } from './authorize-call.ts'
+import { type Allowed, authorizeCall, type Call, tryAuthorizeCall } from './authorize-call.ts'
 import { GATEWAY, parseGatewayRequest } from './gateway-request.ts'
 
 interface Deps extends AuthenticationDeps {
@@ -37,7 +37,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
   const answers = deps.metrics.counter('jeton_gateway_decisions_total')
   const [passed, refused] = [answers({ decision: 'allowed' }), answers({ decision: 'refused' })]
 
-  function pass({ key, scope }: Allowed): ApiResponse {
+  function pass({ caller }: Call, { key, scope, expiresInMs }: Allowed): ApiResponse {
     passed.add()
     const { project_id, client_id, id } = key.row
     const headers = [
@@ -50,7 +50,11 @@ export function gatewayRoutes(app: App, deps: Deps): void {
       id,
       'x-jeton-scope',
       scope,
+      'x-jeton-address',
+      caller.ip ?? 'unknown',
     ]
+    // Rounded down, so that an API that remembers the answer for this long never accepts an expired token.
+    if (expiresInMs !== undefined) headers.push('x-jeton-expires-in', String(Math.floor(expiresInMs / 1000)))
     return { headers, text: '' }
   }
 
@@ -65,7 +69,8 @@ export function gatewayRoutes(app: App, deps: Deps): void {
       const { requiredScopes, description } = parseGatewayRequest(request.raw)
       const call = { credential, caller: request.caller, requiredScopes, description }
       const cached = tryAuthorizeCall(deps, call)
-      return cached ? pass(cached) : authorizeCall(deps, call).then(pass, refuse)
+      if (cached) return pass(call, cached)
+      return authorizeCall(deps, call).then((allowed) => pass(call, allowed), refuse)
     } catch (error) {
       return refuse(error)
     }
@@ -93,7 +98,7 @@ export function gatewayRoutes(app: App, deps: Deps): void {
         }),
         summary: 'Authorize a call for a proxy: 200, 401, 403 or 503',
         description:
-          'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`.',
+          'The path is taken from `X-Original-URI`, `X-Forwarded-Uri` or the rest of the request path. If several are present, they must be equal. `?scope=` is used only if there is no path. A 200 response identifies the client in `X-Jeton-Project-Id`, `X-Jeton-Client-Id`, `X-Jeton-Key-Id` and `X-Jeton-Scope`. `X-Jeton-Address` is the address that was checked, and `X-Jeton-Expires-In` the remaining seconds of a token, rounded down.',
       },
       handler: fastifyHandler(authorize),
     })
