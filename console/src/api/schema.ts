@@ -2070,6 +2070,8 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
+                /** @description Of the pending ones, those that were tried and failed. */
+                failing: number;
                 delivered: number;
                 held: number;
                 exhausted: number;
@@ -2117,6 +2119,8 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
+                /** @description Of the pending ones, those that were tried and failed. */
+                failing: number;
                 delivered: number;
                 held: number;
                 exhausted: number;
