@@ -28,7 +28,10 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['server/src/**/*.test.ts', 'server/test/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['server/src/**/*.test.ts', 'server/test/*.test.ts', 'console/src/**/*.test.ts'],
+        },
       },
       {
         extends: true,

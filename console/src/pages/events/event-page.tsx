@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { api, read } from '../../api/client.ts'
 import { type AnswerOf, apiQuery, useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
@@ -19,6 +19,7 @@ import { SentRequest } from './sent-request.tsx'
 import { Timeline } from './timeline.tsx'
 
 const POLL_MS = 3_000
+const CATCH_UP_MS = 500
 
 export type Event = AnswerOf<'/projects/{project_id}/events/{event_id}'>
 export type WholeDelivery = AnswerOf<'/projects/{project_id}/deliveries/{delivery_id}'>
@@ -43,12 +44,14 @@ function useDeliveries(projectId: string, eventId: string): readonly WholeDelive
   )
   const heads = list.data?.data ?? []
   const whole = useQueries({
-    queries: heads.map(({ id, attempts_made, status }) => {
-      const path = { project_id: projectId, delivery_id: id }
-      const query = apiQuery('/projects/{project_id}/deliveries/{delivery_id}', { path })
-      // Read again once the list shows another attempt or status, not at every poll.
-      return { ...query, queryKey: [...query.queryKey, attempts_made, status] as never }
-    }),
+    queries: heads.map(({ id, attempts_made, status }) => ({
+      ...apiQuery('/projects/{project_id}/deliveries/{delivery_id}', {
+        path: { project_id: projectId, delivery_id: id },
+      }),
+      // Read again only while the list shows another attempt or status.
+      refetchInterval: ({ state: { data } }: { state: { data: WholeDelivery | undefined } }) =>
+        data?.attempts_made === attempts_made && data.status === status ? false : CATCH_UP_MS,
+    })),
   })
   if (list.data === undefined || whole.some(({ data }) => data === undefined)) return undefined
   return whole.map(({ data }) => data as WholeDelivery)
@@ -74,7 +77,6 @@ function EventView({ projectId, event }: { projectId: string; event: Event }) {
         subtitle={
           <>
             <Id value={event.id} /> · <RelativeTime at={event.created_at} />
-            <Cause projectId={projectId} event={event} />
           </>
         }
         cli={cliText(`event show ${event.id}`, { project: projectId })}
@@ -103,38 +105,6 @@ function EventView({ projectId, event }: { projectId: string; event: Event }) {
           </Card>
         )}
       </div>
-    </>
-  )
-}
-
-function Cause({ projectId, event }: { projectId: string; event: Event }) {
-  const { api_key } = event.event_source
-  return (
-    <>
-      {event.kind !== 'webhook.test' && (
-        <>
-          {' · customer '}
-          <Link
-            to="/projects/$projectId/customers/$customerId"
-            params={{ projectId, customerId: event.entity_id }}
-            className="mono"
-          >
-            {event.entity_id}
-          </Link>
-        </>
-      )}
-      {api_key && (
-        <>
-          {' · by key '}
-          <bdi>{api_key.name}</bdi>
-        </>
-      )}
-      {event.group_id && (
-        <>
-          {' · request '}
-          <Id value={event.group_id} />
-        </>
-      )}
     </>
   )
 }
