@@ -28,6 +28,10 @@ const Refusal = Type.Object({
   step: Type.String({ description: 'Check that failed.' }),
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: Type.String(),
+  command: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'The command of the remedy; null if none fixes it.',
+  }),
   project_id: NullableText,
   key_id: NullableText,
   address: NullableText,
@@ -42,7 +46,7 @@ function view(row: RefusalRow) {
   const { project_id, at, ...rest } = row
   return {
     ...rest,
-    ...checksUpTo(row.step),
+    ...checksUpTo(row.step, row.key_id),
     object: 'refusal' as const,
     at: isoTime(at),
     project_id: project_id === '' ? null : project_id,
