@@ -9,8 +9,8 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createQueryClient } from './api/query.ts'
-import { applyTheme, chosenTheme } from './frame/theme.ts'
 import { router } from './routing/router.ts'
+import { applyTheme, chosenTheme } from './styles/theme.ts'
 
 applyTheme(chosenTheme())
 createRoot(document.getElementById('root')!).render(

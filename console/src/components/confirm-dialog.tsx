@@ -8,11 +8,11 @@ interface ConfirmDialogProps<Result> {
   /** The button that opens it. */
   readonly trigger: ReactNode
   readonly title: string
-  /** What happens, before it happens: "213 active tokens stop working." */
+  /** The consequence, before it happens: "213 active tokens stop working." */
   readonly consequence: ReactNode
   readonly confirmLabel: string
   readonly onConfirm: () => Promise<Result>
-  /** What has happened: "Refused by 3 of 3 processes after 0.7 s." Without one, the dialog closes. */
+  /** The result: "Refused by 3 of 3 processes after 0.7 s." Without one, the dialog closes. */
   readonly receipt?: (result: Result) => ReactNode
   /** For what cannot be undone. */
   readonly isDangerous?: boolean

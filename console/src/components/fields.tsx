@@ -5,7 +5,7 @@ interface TextFieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What is wrong with this value; shown below it. */
+  /** The mistake in this value; shown below it. */
   readonly error?: string | undefined
   readonly hint?: ReactNode
   readonly type?: 'text' | 'password' | 'number' | 'url'

@@ -4,7 +4,7 @@ import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react
 import { api, read } from '../api/client.ts'
 import { Button } from '../components/button.tsx'
 import { useSession } from '../session/session.tsx'
-import { applyTheme, chosenTheme, type Theme, useTheme } from './theme.ts'
+import { applyTheme, chosenTheme, type Theme, useTheme } from '../styles/theme.ts'
 
 const THEMES: readonly (readonly [Theme, string])[] = [
   ['system', 'As the system'],
@@ -12,7 +12,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['dark', 'Dark'],
 ]
 
-/** Who is signed in, the theme, and signing out. */
+/** The signed-in operator, the theme, and signing out. */
 export function AccountMenu() {
   const client = useQueryClient()
   const { operator, role } = useSession()
