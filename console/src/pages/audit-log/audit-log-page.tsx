@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ]
 
-/** Who changed what, when, from where and through what. */
+/** Changes: who, what, when, from where and through what. */
 export function AuditLogPage() {
   const projectId = useProjectId()
   const { seesService } = useRole()
