@@ -45,6 +45,7 @@ import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { nameActors } from './name-actors.ts'
 import { checkNoticeUrl, startNotices } from './notices/start-notices.ts'
 import { cacheFigures, identifyProcess } from './process.ts'
 import { readAccess, readOpenApi } from './reference-access.ts'
@@ -202,6 +203,7 @@ export async function compose(parts: Parts): Promise<Service> {
     flush: refusals.flush,
     listUndelivered,
     countDeliveries: countByEvent,
+    nameActors: (actors) => nameActors(db, actors),
     publicUrl: () => url,
     async whyNotReady() {
       if (!running) return 'the process is starting or stopping'

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { Problem, type Refusal } from '../../contract/problem.ts'
 import { covers, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
 import type { ClientAddress } from '../../platform/http/index.ts'
 import {
@@ -32,7 +32,7 @@ export interface Allowed {
 }
 
 /** A key, authenticated by its secret or by one of its tokens. */
-interface Caller {
+export interface Caller {
   readonly key: CachedKey
   readonly tokenScope: string | undefined
   readonly expiresInMs: number | undefined
@@ -113,7 +113,7 @@ function allowed(
 /** Limits the cache per key. Clients use few different scopes. */
 const MAX_CACHED_SCOPES = 50
 
-function effectiveScopesOf(
+export function effectiveScopesOf(
   { effectiveScopes, permissions }: CachedKey,
   tokenScope: string | undefined,
 ): EffectiveScopes {
@@ -159,9 +159,19 @@ function refusalFor(call: Call, caller: Caller): Problem | undefined {
       address,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
-  if (faults.scope) return insufficientScope(key, call, faults.scope, `This token has: ${tokenScope}.`)
-  if (faults.permission)
-    return insufficientScope(key, call, faults.permission, `Its API key has: ${key.permissions.join(' ')}.`)
+  return scopeRefusal(call, key, tokenScope, faults)
+}
+
+/** The scope of the token comes first. */
+export function scopeRefusal(
+  call: Pick<Call, 'description'>,
+  key: CachedKey,
+  tokenScope: string | undefined,
+  { scope, permission }: Pick<ReturnType<typeof findFaults>, 'scope' | 'permission'>,
+): Problem | undefined {
+  if (scope) return insufficientScope(key, call, scope, `This token has: ${tokenScope}.`)
+  if (permission)
+    return insufficientScope(key, call, permission, `Its API key has: ${key.permissions.join(' ')}.`)
   return undefined
 }
 
@@ -173,15 +183,20 @@ const noCredential = (): Problem =>
   })
 
 /** Same response for unknown, expired, revoked and malformed tokens, and for tokens of a blocked or deleted key. */
-const tokenNotActive = (verdict: Verdict & { active: false }): Problem =>
+export const tokenNotActive = (refusal: Refusal): Problem =>
   new Problem('unauthorized', {
     message: 'The token is not active.',
     details: 'Request a new token at /v1/oauth/token.',
     oauth: 'invalid_token',
-    refusal: verdict,
+    refusal,
   })
 
-function insufficientScope(key: CachedKey, { description }: Call, missing: Scope, details: string): Problem {
+function insufficientScope(
+  key: CachedKey,
+  { description }: Pick<Call, 'description'>,
+  missing: Scope,
+  details: string,
+): Problem {
   const wildcard = wildcardScopeOf(missing)
   const or = wildcard === missing ? '' : ` or "${wildcard}"`
   return new Problem('insufficient_scope', {

@@ -18,6 +18,7 @@ import {
 } from '../tokens/index.ts'
 import { findFaults } from './authorize-call.ts'
 import { requiredScopeOf } from './call-path.ts'
+import { type Holder, type PredictedResponse, predictResponse } from './predict-response.ts'
 
 export interface AccessQuestion {
   readonly access_token?: string | undefined
@@ -33,6 +34,8 @@ export interface Check {
   readonly passed: boolean
   readonly says: string
   readonly remedy?: string
+  /** The command that does what the remedy says. */
+  readonly command?: string
 }
 
 export interface AccessAnswer {
@@ -41,18 +44,30 @@ export interface AccessAnswer {
   readonly steps: Omit<Check, 'remedy'>[]
   /** How to fix the first step that failed. */
   readonly remedy: string | null
+  readonly command: string | null
+  readonly response: PredictedResponse
 }
 
 export type CheckDeps = { readonly db: Database; readonly tokenCache: TokenCache }
 
-const check = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Check =>
-  passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
+type Says = { yes: string; no: string; remedy: string; command?: string | undefined }
+
+/** The text of the remedy ends with its command. */
+function check(step: string, passed: boolean, { yes, no, remedy, command }: Says): Check {
+  if (passed) return { step, passed, says: yes }
+  return command === undefined
+    ? { step, passed, says: no, remedy }
+    : { step, passed, says: no, remedy: `${remedy}: ${command}`, command }
+}
 
 /**
  * Checks whether a token or key is allowed to call a path from an address, and reports each step. It uses the conditions of
  * `verify-token.ts` and `authorize-call.ts`, with rows of the store instead of the cache.
  */
-export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
+export async function checkAccess(
+  deps: CheckDeps & { readonly publicUrl: () => string },
+  question: AccessQuestion,
+): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
   const requiredScope = path.ok ? path.requiredScope : null
   const pathCheck = check('path', path.ok, {
@@ -60,11 +75,10 @@ export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Pr
     no: path.ok ? '' : `${JSON.stringify(question.path)}: ${path.says}`,
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
-  const { passed: allowed, ...shown } = outcomeOf([
-    pathCheck,
-    ...(await holderSteps(deps, question, requiredScope)),
-  ])
-  return { allowed, needed_scope: requiredScope, ...shown }
+  const { steps, holder } = await checkHolder(deps, question, requiredScope)
+  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...steps])
+  const response = predictResponse({ ...question, verdict: path, holder }, deps.publicUrl())
+  return { allowed, needed_scope: requiredScope, ...shown, response }
 }
 
 /** The steps as operators see them, and how to fix the first that failed. */
@@ -74,6 +88,7 @@ export function outcomeOf(steps: readonly Check[]) {
     passed: failed === undefined,
     steps: steps.map(({ step, passed, says }) => ({ step, passed, says })),
     remedy: failed?.remedy ?? null,
+    command: failed?.command ?? null,
   }
 }
 
@@ -97,26 +112,36 @@ const CHECK_PATH = 'Check the path: no scope names it.'
 const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
   projects?.includes(projectId) ?? true
 
-async function holderSteps(
+/** Checks whose credential it is. Address and permissions of the holder do not make its credential invalid. */
+async function checkHolder(
   deps: CheckDeps,
   question: AccessQuestion,
   requiredScope: Scope | null,
-): Promise<Check[]> {
+): Promise<{ steps: Check[]; holder: Holder }> {
   if (question.access_token !== undefined) {
     const found = await findToken(deps, question.access_token, (id) => maySee(question, id))
-    return tokenSteps(deps, found, { question, requiredScope })
+    const steps = tokenSteps(deps, found, { question, requiredScope })
+    const isActive = steps.every(({ step, passed }) => passed || ABOUT_CALL.includes(step))
+    const key = isActive && found.key ? cachedKey(found.key, 0) : undefined
+    const expiresInMs = (found.token?.expires_at ?? 0) - deps.tokenCache.databaseClock.now()
+    return { steps, holder: { kind: 'token', key, scope: found.token?.scope ?? '', expiresInMs } }
   }
   const key = await findApiKeyByAppId(deps.db, question.app_id!)
   const row = key && maySee(question, key.project_id) ? key : undefined
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
-    remedy: 'Compare it with: jeton key list',
+    remedy: 'Compare it with',
+    command: 'jeton key list',
   })
-  return row
-    ? [found, ...keySteps({ key: cachedKey(row, 0), tokenScope: undefined }, question, requiredScope)]
+  const cached = row && cachedKey(row, 0)
+  const steps = cached
+    ? [found, ...keySteps({ key: cached, tokenScope: undefined }, question, requiredScope)]
     : [found]
+  return { steps, holder: { kind: 'key', key: cached } }
 }
+
+const ABOUT_CALL: readonly string[] = ['address', 'permissions', 'scope']
 
 export interface FoundToken {
   readonly isWellFormed: boolean
@@ -197,14 +222,8 @@ function lifeSteps(row: TokenRow, key: CachedKey, now: number): Check[] {
 const quoted = (name: string): string =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`
 
-interface Holder {
-  readonly key: CachedKey
-  /** Undefined for a key that is checked without a token. */
-  readonly tokenScope: string | undefined
-}
-
 function keySteps(
-  { key, tokenScope }: Holder,
+  { key, tokenScope }: { key: CachedKey; tokenScope: string | undefined },
   { address }: Pick<AccessQuestion, 'address'>,
   requiredScope: Scope | null,
 ): Check[] {
@@ -221,10 +240,9 @@ function keySteps(
     check('key_active', isKeyActive(key), {
       yes: 'the key is active',
       no: `the key is ${state}`,
-      remedy:
-        state === 'blocked'
-          ? `Unblock it: jeton key unblock ${name}`
-          : 'Create a new key: see jeton key create --help',
+      ...(state === 'blocked'
+        ? { remedy: 'Unblock it', command: `jeton key unblock ${name}` }
+        : { remedy: 'Create a new key: see jeton key create --help' }),
     }),
   ]
   if (address !== undefined)
@@ -232,7 +250,8 @@ function keySteps(
       check('address', !faults.address, {
         yes: `${address} is allowed to use the key`,
         no: `${address} is not in the IP allowlist of the key`,
-        remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
+        remedy: 'Add it',
+        command: `jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
   if (requiredScope === null) return steps
@@ -240,9 +259,12 @@ function keySteps(
     check('permissions', faults.permission === undefined, {
       yes: `the key has: ${key.permissions.join(' ')}`,
       no: `the key has only: ${key.permissions.join(' ')}`,
-      remedy: isWildcard(requiredScope)
-        ? CHECK_PATH
-        : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, requiredScope].join(',')}`,
+      ...(isWildcard(requiredScope)
+        ? { remedy: CHECK_PATH }
+        : {
+            remedy: 'Extend the permissions',
+            command: `jeton key update ${name} --permissions ${[...key.permissions, requiredScope].join(',')}`,
+          }),
     }),
   )
   if (tokenScope !== undefined)

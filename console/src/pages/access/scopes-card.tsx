@@ -1,0 +1,65 @@
+import { Link } from '@tanstack/react-router'
+import type { Schemas } from '../../api/client.ts'
+import { useApi } from '../../api/query.ts'
+import { Card } from '../../components/card.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { type Column, Rows } from '../../components/data-table.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { useProjectId } from '../../routing/project-route.tsx'
+
+type Key = Schemas['ApiKey']
+type Scope = Schemas['Scope']
+
+const MAX_KEYS = 100
+const WILDCARDS: Readonly<Record<string, string>> = { server: 'api', client: 'client_api' }
+
+const opens = ({ permissions }: Key, { name, side }: Scope): boolean =>
+  permissions.some((held) => held === name || held === WILDCARDS[side])
+
+function Keys({ keys, scope }: { keys: readonly Key[]; scope: Scope }) {
+  const found = keys.filter((key) => opens(key, scope))
+  if (found.length === 0) return <span className="dim">none</span>
+  return (
+    <span className="row">
+      {found.map(({ id, name, project_id }) => (
+        <Link
+          key={id}
+          to="/projects/$projectId/api-keys/$keyId"
+          params={{ projectId: project_id, keyId: id }}
+        >
+          {name}
+        </Link>
+      ))}
+    </span>
+  )
+}
+
+/** Every scope, and the active keys whose permissions cover it. */
+export function ScopesCard() {
+  const project_id = useProjectId()
+  const scopes = useApi('/scopes')
+  const query = { limit: MAX_KEYS, state: 'active' } as const
+  const keys = useApi('/projects/{project_id}/api-keys', { path: { project_id }, query })
+  const columns: readonly Column<Scope>[] = [
+    { header: 'Scope', cell: ({ name }) => <code>{name}</code> },
+    { header: 'Opens', cell: ({ path }) => <code className="dim">{path}</code> },
+    {
+      header: 'Keys that open it',
+      cell: (scope) => <Keys keys={keys.data?.data ?? []} scope={scope} />,
+    },
+  ]
+  return (
+    <Card
+      title="Scopes and the keys that open them"
+      aside={<CopyButton text="jeton scope list" label="Copy as CLI" look="quiet" />}
+      flush
+    >
+      {(keys.data?.total ?? 0) > MAX_KEYS && (
+        <p className="dim padded">Only the newest {MAX_KEYS} active keys are shown.</p>
+      )}
+      <Loaded query={scopes} lines={8}>
+        {({ data }) => <Rows label="Scopes" rows={data} columns={columns} rowKey={({ name }) => name} />}
+      </Loaded>
+    </Card>
+  )
+}
