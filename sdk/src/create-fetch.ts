@@ -51,6 +51,7 @@ export function createFetch(source: TokenSource, { baseUrl, fetch }: FetchOption
     requireOrigin(input, base)
     const token = await source.get({ ...(init.signal && { signal: init.signal }) })
     const response = await call(input, init, token)
+    if (!isTokenRefused(response)) refusedWhenNew.delete(token)
     if (!isTokenRefused(response) || refusedWhenNew.has(token)) return response
     source.forget(token)
     const method = (init.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()

@@ -128,6 +128,11 @@ test('an API that refuses every token costs two tokens, and not one per call', a
     response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end()
   for (let i = 0; i < 30; i++) expect((await call('/v1/rewards')).status).toBe(401)
   expect(await tokensIssued()).toBe(2)
+  // Once the API accepts the token, a later refusal is a reason for a new one again.
+  proxy.behaviour = 'forward'
+  expect((await call('/v1/rewards')).status).toBe(200)
+  await revokeTokens()
+  expect((await call('/v1/rewards')).status).toBe(200)
 })
 
 test('a refusal of the token endpoint reaches the caller, and the API is not called', async () => {

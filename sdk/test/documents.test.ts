@@ -20,7 +20,7 @@ let env: NodeJS.ProcessEnv
 beforeAll(async () => {
   jeton = await testing.startJeton()
   const { appId, appToken } = await jeton.newKey()
-  const operator = await jeton.management.operators.create({ name: 'reader' })
+  const operator = await jeton.management.operators.create({ name: 'reader', role: 'admin' })
   env = {
     ...process.env,
     JETON_URL: jeton.baseUrl,

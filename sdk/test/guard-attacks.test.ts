@@ -216,7 +216,7 @@ describe('a flood', () => {
   })
 
   test('of 10,000 well-formed unknown tokens lets none in, opens at most 100 connections, and forgets them all', async () => {
-    const guard = newGuard({ timeoutMs: 60_000, maxAgeMs: 25_000, cacheSize: 10 })
+    const guard = newGuard({ timeoutMs: 110_000, maxAgeMs: 25_000, cacheSize: 10 })
     expect(await outcome(guard)).toBe('allowed')
     proxy.requests.length = 0
     proxy.concurrent.most = 0

@@ -109,6 +109,8 @@ test('sources of one process and one store refresh once, and all of them take th
     })
     .toBe(0)
   expect(proxy.count(TOKEN)).toBe(2)
+  // The others waited for the lock, which is no failure.
+  expect(events.map(({ type }) => type)).toEqual(['issued', 'issued'])
 })
 
 test('a token that an API has refused is not taken from the store again', async () => {

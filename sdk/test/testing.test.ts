@@ -78,3 +78,12 @@ test('a receiver that throws is recorded as a failed attempt', async () => {
   const { attempt } = await project.webhooks.test(webhook.id, { wait_ms: 5_000 })
   expect(attempt?.error).toContain('receiver is down')
 })
+
+test('a receiver that never answers does not keep the test server from stopping', async () => {
+  const jeton = await testing.startJeton({ deliver: () => new Promise(() => undefined) })
+  const project = jeton.management.project(jeton.projectId)
+  const webhook = await project.webhooks.create({ target_url: 'https://hooks.example.com/', events: [KIND] })
+  const { attempt } = await project.webhooks.test(webhook.id, { wait_ms: 1 })
+  expect(attempt).toBeNull()
+  await jeton.stop()
+})

@@ -20,6 +20,13 @@ export interface ObtainDeps extends TokenEndpoint {
 const MIN_LEFT_MS = 1_000
 const POLL_EVERY_MS = 100
 
+/** Another process holds the lock of the store. */
+export class LockBusy extends JetonUnavailable {
+  constructor() {
+    super('Another process requests a token and has not stored it in time.', { retryAfterMs: 1_000 })
+  }
+}
+
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
@@ -40,8 +47,7 @@ export async function obtainToken(
     const lock = await shared.lock()
     if (lock === 'failed') return issue(deps, pair)
     if (lock === 'taken') return shared.issueUnlessFound(isUsable)
-    if (deps.now() + POLL_EVERY_MS > deadline)
-      throw new JetonUnavailable('Another process requests a token and has not stored it in time.')
+    if (deps.now() + POLL_EVERY_MS > deadline) throw new LockBusy()
     await sleep(POLL_EVERY_MS)
   }
 }

@@ -3,7 +3,7 @@ import { JetonError } from '../errors.ts'
 import type { Scope } from '../generated/scopes.ts'
 import type { Fetch } from '../send-request.ts'
 import { AccessToken } from './access-token.ts'
-import { type ObtainDeps, obtainToken, sleep } from './obtain-token.ts'
+import { LockBusy, type ObtainDeps, obtainToken, sleep } from './obtain-token.ts'
 import { type KeyPair, revokeToken } from './request-token.ts'
 import type { HeldToken, TokenStore } from './token-store.ts'
 
@@ -151,7 +151,7 @@ class RefreshingTokenSource implements TokenSource {
     try {
       return this.#use(await obtainToken(this.#deps, now(), isNewer))
     } catch (error) {
-      this.#report(error)
+      if (!(error instanceof LockBusy)) this.#report(error)
       this.#noteLimit(error)
       const waitMs = (error as Partial<JetonError>).retryAfterMs ?? RETRY_REFRESH_MS
       this.#refreshNotBefore = now() + spread(waitMs)

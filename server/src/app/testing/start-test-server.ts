@@ -38,6 +38,7 @@ export async function startTestServer({
   deliver = () => new Response(null, { status: 204 }),
 }: TestServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-test-server-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   const operator = {
     id: newId(randomBytes, ID_PREFIX.operator),
     token: newCredential(randomBytes, CREDENTIAL_PREFIX.management_token),
@@ -62,6 +63,9 @@ export async function startTestServer({
     log: createLog({ level: 'silent', readable: false }),
     interactive: false,
     sender,
+  }).catch((error) => {
+    removeFolder()
+    throw error
   })
   const { url } = await service.start()
   return {
@@ -75,7 +79,7 @@ export async function startTestServer({
     nextDelivery: () => sender.next(),
     async stop() {
       await service.stop()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+      removeFolder()
     },
   }
 }
