@@ -20,6 +20,7 @@ import { sessions } from './0018-sessions.ts'
 import { processes } from './0019-processes.ts'
 import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
+import { webhookNames } from './0023-webhook-names.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   failedDeliveries,
   usage,
+  webhookNames,
 ]
