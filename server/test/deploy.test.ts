@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { readDeclaration } from '../src/cli/apply/read-declaration.ts'
+import type { Io } from '../src/cli/io.ts'
+import { readCatalogue } from '../src/cli/operations.ts'
 import { CREDENTIAL_PREFIX, ID_PREFIX, WEBHOOK_SECRET_PREFIX } from '../src/contract/ids.ts'
 import { METRICS } from '../src/contract/metrics.ts'
 import { SETTING_NAMES } from '../src/platform/config/read-config.ts'
@@ -8,7 +12,7 @@ import { type Document, ROOT, readDocument, readDocuments } from './documents.ts
 import { type MetricsShown, readMetrics } from './metrics-shown.ts'
 
 /** Names that a document mentions although they are no settings, on purpose. */
-const NO_SETTINGS: readonly string[] = []
+const NO_SETTINGS: readonly string[] = ['JETON_NOTICE_URL', 'JETON_NOTICE_SECRET']
 
 const known = new Set<string>([...SETTING_NAMES, ...NO_SETTINGS])
 const namesIn = ({ text }: Document): string[] =>
@@ -39,6 +43,16 @@ describe('what is shipped beside the program', () => {
         .map((name) => `${document.path}: ${name}`),
     )
     expect(unknown).toEqual([])
+  })
+
+  test('is a set-up that apply accepts, in the job for Kubernetes', async () => {
+    const { text } = readDocument('deploy/kubernetes/apply.yaml')
+    const setUp = parseAllDocuments(text).find((one) => one.get('kind') === 'ConfigMap')!
+    const io = { env: {}, readInput: async () => setUp.getIn(['data', 'jeton.yaml']) } as unknown as Io
+    const projects = await readDeclaration(io, { path: '-', catalogue: readCatalogue() })
+    expect(projects).toMatchObject([{ name: 'Club Europe', keys: [{ name: 'till' }] }])
+    const { resources } = parse(readDocument('deploy/kubernetes/kustomization.yaml').text)
+    expect(resources).toContain('apply.yaml')
   })
 
   test('links only to files that are there', () => {

@@ -765,6 +765,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find campaigns of a project, newest first
+         * @description Distributions name a loyalty campaign. API clients create campaigns under `/v1`.
+         */
+        get: operations["campaign.search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/distributions/{distribution_id}/compare-headers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare header values with the stored ones
+         * @description Changes nothing and shows no value. An empty list means that all are the same.
+         */
+        post: operations["distribution.compare-headers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}/webhooks/check": {
         parameters: {
             query?: never;
@@ -2248,6 +2288,8 @@ export interface components {
              * @enum {string}
              */
             object: "webhook";
+            /** @description Name; null if it has none. */
+            name: string | null;
             /** @description Id of the resource. */
             id: string;
             /** @description URL that events are sent to. */
@@ -2296,6 +2338,8 @@ export interface components {
              * @enum {string}
              */
             object: "webhook";
+            /** @description Name; null if it has none. */
+            name: string | null;
             /** @description Id of the resource. */
             id: string;
             /** @description URL that events are sent to. */
@@ -2457,6 +2501,15 @@ export interface components {
             };
             /** @description Key of the signatures. Shown only in this response. */
             secret: string;
+        };
+        HeaderComparison: {
+            /**
+             * @description Type of the resource.
+             * @enum {string}
+             */
+            object: "header_comparison";
+            /** @description Names of headers whose values differ, or that only one side has. */
+            different: string[];
         };
         WebhookCheck: {
             /**
@@ -3741,7 +3794,10 @@ export interface operations {
     };
     "key.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Refuse a name that another one in the project has, with 409. */
+                unique_name?: boolean;
+            };
             header?: never;
             path: {
                 /** @description Id of the project. */
@@ -4497,6 +4553,8 @@ export interface operations {
                 page?: number;
                 /** @description Whether it is active. */
                 active?: boolean;
+                /** @description Exact name. */
+                name?: string;
             };
             header?: never;
             path: {
@@ -4558,6 +4616,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "name": "crm",
                  *       "target_url": "https://hooks.example.com/jeton",
                  *       "events": [
                  *         "customer.reward_redemptions.completed"
@@ -4565,6 +4624,8 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Name, unique among the webhooks of the project. Null removes it. */
+                    name?: string | null;
                     /**
                      * Format: uri
                      * @description URL that receives the events: https to a public address, or an address in JETON_WEBHOOK_ALLOW. The host name is not resolved when it is set.
@@ -4654,6 +4715,8 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Name, unique among the webhooks of the project. Null removes it. */
+                    name?: string | null;
                     /**
                      * Format: uri
                      * @description URL that receives the events: https to a public address, or an address in JETON_WEBHOOK_ALLOW. The host name is not resolved when it is set.
@@ -4839,6 +4902,8 @@ export interface operations {
                 page?: number;
                 /** @description Whether it is active. */
                 active?: boolean;
+                /** @description Exact name. */
+                name?: string;
                 /** @description Id of the loyalty campaign. */
                 campaign?: string;
             };
@@ -4890,7 +4955,10 @@ export interface operations {
     };
     "distribution.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Refuse a name that another one in the project has, with 409. */
+                unique_name?: boolean;
+            };
             header?: never;
             path: {
                 /** @description Id of the project. */
@@ -5183,6 +5251,114 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DistributionWithSecret"];
+                };
+            };
+            /** @description Refused; the body has the reason and the remedy. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "campaign.search": {
+        parameters: {
+            query?: {
+                /** @description Entries per page. Default: 10. */
+                limit?: number;
+                /** @description Page, from 1. */
+                page?: number;
+                /** @description Exact name. */
+                name?: string;
+                /** @description Id of the campaign type. */
+                campaign_type?: "LOYALTY_PROGRAM" | "DISCOUNT_COUPONS" | "GIFT_VOUCHERS";
+            };
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Type of the resource.
+                         * @enum {string}
+                         */
+                        object: "list";
+                        /**
+                         * @description Name of the field that holds the items.
+                         * @enum {string}
+                         */
+                        data_ref: "data";
+                        /** @description The items of this page. */
+                        data: components["schemas"]["Campaign"][];
+                        /** @description Number of all matching items. */
+                        total: number;
+                        /** @description Cursor of the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Refused; the body has the reason and the remedy. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "distribution.compare-headers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+                /** @description Id of the distribution. */
+                distribution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "headers": {
+                 *         "x-tenant": "club"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value. */
+                    headers: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeaderComparison"];
                 };
             };
             /** @description Refused; the body has the reason and the remedy. */

@@ -34,6 +34,45 @@ export interface Customer {
   readonly object: "customer"
 }
 
+export interface Campaign {
+  /** Id of the resource. */
+  readonly id: string
+  /** Name. */
+  readonly name: string
+  /** Type of the campaign, such as `LOYALTY_PROGRAM`. */
+  readonly campaign_type: string
+  /** Type. */
+  readonly type: string
+  /** Template of its vouchers: type, value and code_config. */
+  readonly voucher: unknown
+  /** Stored and returned; Jeton has no earning rules that use it. */
+  readonly auto_join: boolean
+  /** Whether a customer who joins again gets the same card. */
+  readonly join_once: boolean
+  /** Whether it is active. */
+  readonly active: boolean
+  /** Name of the category. */
+  readonly category: string | null
+  /** Id of the category. */
+  readonly category_id: string | null
+  /** Your own fields, up to 16 KB. */
+  readonly metadata: unknown
+  /** Valid from this time; null for no start. */
+  readonly start_date: string | null
+  /** Valid until this time; null for no end. */
+  readonly expiration_date: string | null
+  /** Free text. */
+  readonly description: string | null
+  /** When it was created. */
+  readonly created_at: string
+  /** When it was last changed; null if never. */
+  readonly updated_at: string | null
+  /** Always `DONE`: vouchers are issued on demand. */
+  readonly vouchers_generation_status: string
+  /** Type of the resource. */
+  readonly object: "campaign"
+}
+
 export interface Voucher {
   /** Id of the resource. */
   readonly id: string
@@ -164,6 +203,8 @@ export interface Whoami {
   readonly projects: readonly (string)[] | null
   /** Address of the caller, or postal address. */
   readonly address: string | null
+  /** Address at which clients reach the API. */
+  readonly public_url: string
   /** The session; null for the header pair. */
   readonly session: Session | null
 }
@@ -373,7 +414,55 @@ export interface ApiKeyChanged {
     readonly confirmed: number
     /** Milliseconds between the commit and this count. */
     readonly after_ms: number
+    /** The same for each of these processes; the one that answers comes first. Empty for operators who are limited to projects. */
+    readonly by_process: readonly ({
+      /** Id of the process. */
+      readonly id: string
+      /** Host that it runs on. */
+      readonly host: string
+      /** Its process id there. */
+      readonly pid: number
+      /** Milliseconds until it was seen to apply the change; null if it was not. */
+      readonly after_ms: number | null
+    })[]
   }
+}
+
+export interface AddressCheck {
+  /** Type of the resource. */
+  readonly object: "address_check"
+  /** Entries that are neither an address nor a range. */
+  readonly mistakes: readonly ({
+    /** The entry as sent. */
+    readonly entry: string
+    /** Why it is not accepted. */
+    readonly says: string
+  })[]
+  /** Addresses of the last 24 hours that the list would refuse, newest first. */
+  readonly refused: readonly ({
+    /** Address of the caller, or postal address. */
+    readonly address: string
+    /** When it was last used, to the minute; null if never. */
+    readonly last_used_at: string
+  })[]
+  /** Addresses of the last 24 hours that the list would allow, newest first. */
+  readonly allowed: readonly ({
+    /** Address of the caller, or postal address. */
+    readonly address: string
+    /** When it was last used, to the minute; null if never. */
+    readonly last_used_at: string
+  })[]
+}
+
+export interface Scope {
+  /** Type of the resource. */
+  readonly object: "scope"
+  /** Name, as in `permissions` and `scope`. */
+  readonly name: string
+  /** `server` for `/v1`, `client` for `/client/v1`. */
+  readonly side: string
+  /** Paths that it opens; `*` stands for every path of its side. */
+  readonly path: string
 }
 
 export interface Token {
@@ -408,6 +497,8 @@ export interface TokenUsage {
   readonly token_limit: number
   /** Seconds until the next active token expires. */
   readonly next_free_in: number | null
+  /** Tokens that expire in each of the next 15 minutes, unless they are revoked before. */
+  readonly expiring: readonly (number)[]
   /** API keys that hold active tokens. */
   readonly keys: readonly ({
     /** Id of the API key. */
@@ -441,6 +532,17 @@ export interface AccessCheck {
   })[]
   /** How to fix it. */
   readonly remedy: string | null
+  /** The command of the remedy; null if none fixes it. */
+  readonly command: string | null
+  /** Response of the gateway to this call. The API itself may refuse it in the same way. */
+  readonly response: {
+    /** Status of the response. */
+    readonly status: number
+    /** Headers about the decision. */
+    readonly headers: Readonly<Record<string, string>>
+    /** The error without its `request_id`; null if the call is allowed. */
+    readonly body: Readonly<Record<string, unknown>> | null
+  }
 }
 
 export interface TokenCheckWithSecret {
@@ -459,6 +561,8 @@ export interface TokenCheckWithSecret {
   })[]
   /** How to fix it. */
   readonly remedy: string | null
+  /** The command of the remedy; null if none fixes it. */
+  readonly command: string | null
   /** The token without its value; null if it is unknown. */
   readonly token: {
     /** Id of the token, which is not the token itself. */
@@ -516,6 +620,8 @@ export interface Event {
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
     readonly pending: number
+    /** Of the pending ones, those that were tried and failed. */
+    readonly failing: number
     readonly delivered: number
     readonly held: number
     readonly exhausted: number
@@ -561,6 +667,8 @@ export interface EventDetail {
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
     readonly pending: number
+    /** Of the pending ones, those that were tried and failed. */
+    readonly failing: number
     readonly delivered: number
     readonly held: number
     readonly exhausted: number
@@ -573,6 +681,8 @@ export interface EventDetail {
 export interface Webhook {
   /** Type of the resource. */
   readonly object: "webhook"
+  /** Name; null if it has none. */
+  readonly name: string | null
   /** Id of the resource. */
   readonly id: string
   /** URL that events are sent to. */
@@ -619,6 +729,8 @@ export interface Webhook {
 export interface WebhookWithSecret {
   /** Type of the resource. */
   readonly object: "webhook"
+  /** Name; null if it has none. */
+  readonly name: string | null
   /** Id of the resource. */
   readonly id: string
   /** URL that events are sent to. */
@@ -772,6 +884,13 @@ export interface DistributionWithSecret {
   }
   /** Key of the signatures. Shown only in this response. */
   readonly secret: Secret
+}
+
+export interface HeaderComparison {
+  /** Type of the resource. */
+  readonly object: "header_comparison"
+  /** Names of headers whose values differ, or that only one side has. */
+  readonly different: readonly (string)[]
 }
 
 export interface WebhookCheck {
@@ -1024,6 +1143,8 @@ export interface AuditEntry {
     /** Id of the resource. */
     readonly id: string
   }
+  /** Present name of the operator or API key; null if it is gone, and for the service itself. */
+  readonly actor_name: string | null
   /** How the change came in: `session` from a browser, `token` with the credential of an operator or API key, `local` from the service itself or from the command line on its machine. */
   readonly via: "session" | "token" | "local"
   /** Address of the caller, or postal address. */
@@ -1075,6 +1196,8 @@ export interface Refusal {
   })[]
   /** How to fix it. */
   readonly remedy: string
+  /** The command of the remedy; null if none fixes it. */
+  readonly command: string | null
   /** Id of the project. */
   readonly project_id: string | null
   /** Id of the API key. */
@@ -1258,6 +1381,8 @@ export interface ProjectManagement {
       readonly ip_whitelist?: readonly (string)[]
       /** Maximum number of active tokens of this key, so that it cannot use up the limit of its project. Null means no limit. */
       readonly token_limit?: number | null
+      /** Refuse a name that another one in the project has, with 409. */
+      readonly unique_name?: boolean
     }): Promise<ApiKeyWithSecret>
     /** Read an API key. */
     get(keyId: string): Promise<ApiKey>
@@ -1298,6 +1423,13 @@ export interface ProjectManagement {
       /** How long the previous secret still works. Default: 0. */
       readonly grace_seconds?: number
     }): Promise<ApiKeyWithSecret>
+    /** Check an IP allowlist before it is set. */
+    checkAddresses(input: {
+      /** Addresses and CIDR ranges. An empty list allows all. */
+      readonly ip_whitelist: readonly (string)[]
+      /** Id of an API key. */
+      readonly key?: string
+    }): Promise<AddressCheck>
   }
   readonly tokens: {
     /** List active tokens, newest first, without their values. */
@@ -1356,9 +1488,13 @@ export interface ProjectManagement {
     list(input?: {
       /** Whether it is active. */
       readonly active?: boolean
+      /** Exact name. */
+      readonly name?: string
     }): List<Webhook>
     /** Create a webhook; its secret is shown once. */
     create(input: {
+      /** Name, unique among the webhooks of the project. Null removes it. */
+      readonly name?: string | null
       /** URL that receives the events: https to a public address, or an address in JETON_WEBHOOK_ALLOW. The host name is not resolved when it is set. */
       readonly target_url: string
       /** Event kinds to send. Both names of a kind are accepted. */
@@ -1372,6 +1508,8 @@ export interface ProjectManagement {
     get(webhookId: string): Promise<Webhook>
     /** Update a webhook; omitted fields and the secret stay unchanged. */
     update(webhookId: string, input: {
+      /** Name, unique among the webhooks of the project. Null removes it. */
+      readonly name?: string | null
       /** URL that receives the events: https to a public address, or an address in JETON_WEBHOOK_ALLOW. The host name is not resolved when it is set. */
       readonly target_url?: string
       /** Event kinds to send. Both names of a kind are accepted. */
@@ -1408,6 +1546,8 @@ export interface ProjectManagement {
     list(input?: {
       /** Whether it is active. */
       readonly active?: boolean
+      /** Exact name. */
+      readonly name?: string
       /** Id of the loyalty campaign. */
       readonly campaign?: string
     }): List<Distribution>
@@ -1429,6 +1569,8 @@ export interface ProjectManagement {
       readonly event_name?: string | null
       /** Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value. */
       readonly headers?: Readonly<Record<string, string>>
+      /** Refuse a name that another one in the project has, with 409. */
+      readonly unique_name?: boolean
     }): Promise<DistributionWithSecret>
     /** Read a distribution. */
     get(distributionId: string): Promise<Distribution>
@@ -1462,11 +1604,25 @@ export interface ProjectManagement {
       /** How long the previous secret also signs. Default: 86400. */
       readonly overlap_seconds?: number
     }): Promise<DistributionWithSecret>
+    /** Compare header values with the stored ones. */
+    compareHeaders(distributionId: string, input: {
+      /** Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value. */
+      readonly headers: Readonly<Record<string, string>>
+    }): Promise<HeaderComparison>
     /** Send a test event to a distribution. */
     test(distributionId: string, input?: {
       /** Maximum time in milliseconds to wait for the attempt. */
       readonly wait_ms?: number
     }): Promise<DeliveryTest>
+  }
+  readonly campaigns: {
+    /** Find campaigns of a project, newest first. */
+    search(input?: {
+      /** Exact name. */
+      readonly name?: string
+      /** Id of the campaign type. */
+      readonly campaign_type?: "LOYALTY_PROGRAM" | "DISCOUNT_COUPONS" | "GIFT_VOUCHERS"
+    }): List<Campaign>
   }
   readonly deliveries: {
     /** List the deliveries of a project, newest first. */
@@ -1576,6 +1732,8 @@ export interface ProjectManagement {
       readonly from?: string | Date
       /** Latest time (exclusive). */
       readonly to?: string | Date
+      /** Id of an API key. */
+      readonly key?: string
     }): List<Refusal>
   }
   readonly usage: {
@@ -1585,6 +1743,8 @@ export interface ProjectManagement {
       readonly metric: "tokens_issued" | "introspections" | "calls" | "refusals" | "redemptions" | "deliveries" | "failed_deliveries" | "delivery_latency" | "active_tokens"
       /** How the counts are split. Default: `none`. */
       readonly by?: "none" | "key" | "reason" | "destination"
+      /** One key, reason or destination of the split. */
+      readonly only?: string
       /** Earliest time. Default: one day before `to`. */
       readonly from?: string | Date
       /** Latest time, not included. Default: now. */
@@ -1680,6 +1840,10 @@ export interface Management {
       /** Name. */
       readonly name: string
     }): Promise<void>
+  }
+  readonly scopes: {
+    /** List the scopes and the paths that each opens. */
+    list(): List<Scope>
   }
   readonly access: {
     /** Check whether a token or key is allowed to call a path. */

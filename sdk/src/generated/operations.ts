@@ -4,7 +4,7 @@ import type { OperationTable } from '../management/call-operation.ts'
 export const PROJECT_OPERATIONS: OperationTable = {
   keys: {
     list: ['GET', '/api-keys', 'limit page state name app_id address', 'list'],
-    create: ['POST', '/api-keys', '', 'json', 'app_token'],
+    create: ['POST', '/api-keys', 'unique_name', 'json', 'app_token'],
     get: ['GET', '/api-keys/{key_id}', '', 'json'],
     update: ['PATCH', '/api-keys/{key_id}', 'wait_ms', 'json'],
     delete: ['DELETE', '/api-keys/{key_id}', '', 'json'],
@@ -12,6 +12,7 @@ export const PROJECT_OPERATIONS: OperationTable = {
     unblock: ['POST', '/api-keys/{key_id}/unblock', 'wait_ms', 'json'],
     revokeTokens: ['POST', '/api-keys/{key_id}/revoke-tokens', 'wait_ms', 'json'],
     regenerate: ['POST', '/api-keys/{key_id}/regenerate', '', 'json', 'app_token'],
+    checkAddresses: ['POST', '/api-keys/check-addresses', '', 'json'],
   },
   tokens: {
     list: ['GET', '/tokens', 'limit page key', 'list'],
@@ -26,7 +27,7 @@ export const PROJECT_OPERATIONS: OperationTable = {
     replay: ['POST', '/events/{event_id}/replay', '', 'json'],
   },
   webhooks: {
-    list: ['GET', '/webhooks', 'limit page active', 'list'],
+    list: ['GET', '/webhooks', 'limit page active name', 'list'],
     create: ['POST', '/webhooks', '', 'json', 'secret'],
     get: ['GET', '/webhooks/{webhook_id}', '', 'json'],
     update: ['PUT', '/webhooks/{webhook_id}', '', 'json'],
@@ -38,15 +39,19 @@ export const PROJECT_OPERATIONS: OperationTable = {
     test: ['POST', '/webhooks/{webhook_id}/test', 'wait_ms', 'json'],
   },
   distributions: {
-    list: ['GET', '/distributions', 'limit page active campaign', 'list'],
-    create: ['POST', '/distributions', '', 'json', 'secret'],
+    list: ['GET', '/distributions', 'limit page active name campaign', 'list'],
+    create: ['POST', '/distributions', 'unique_name', 'json', 'secret'],
     get: ['GET', '/distributions/{distribution_id}', '', 'json'],
     update: ['PUT', '/distributions/{distribution_id}', '', 'json'],
     delete: ['DELETE', '/distributions/{distribution_id}', '', 'nothing'],
     enable: ['POST', '/distributions/{distribution_id}/enable', '', 'json'],
     disable: ['POST', '/distributions/{distribution_id}/disable', '', 'json'],
     rotate: ['POST', '/distributions/{distribution_id}/rotate-secret', '', 'json', 'secret'],
+    compareHeaders: ['POST', '/distributions/{distribution_id}/compare-headers', '', 'json'],
     test: ['POST', '/distributions/{distribution_id}/test', 'wait_ms', 'json'],
+  },
+  campaigns: {
+    search: ['GET', '/campaigns', 'limit page name campaign_type', 'list'],
   },
   deliveries: {
     list: ['GET', '/deliveries', 'limit page cursor from to status state destination event http_status error', 'list'],
@@ -64,10 +69,10 @@ export const PROJECT_OPERATIONS: OperationTable = {
     list: ['GET', '/audit-log', 'limit page cursor from to action actor subject', 'list'],
   },
   refusals: {
-    list: ['GET', '/refusals', 'limit page cursor from to', 'list'],
+    list: ['GET', '/refusals', 'limit page cursor from to key', 'list'],
   },
   usage: {
-    get: ['GET', '/usage', 'metric by from to step', 'json'],
+    get: ['GET', '/usage', 'metric by only from to step', 'json'],
   },
   attention: {
     list: ['GET', '/attention', '', 'list'],
@@ -101,6 +106,9 @@ export const SERVICE_OPERATIONS: OperationTable = {
     get: ['GET', '/projects/{project_id}', '', 'json'],
     update: ['PATCH', '/projects/{project_id}', '', 'json'],
     delete: ['DELETE', '/projects/{project_id}', '', 'nothing'],
+  },
+  scopes: {
+    list: ['GET', '/scopes', '', 'list'],
   },
   access: {
     check: ['POST', '/access-checks', '', 'json'],

@@ -11,7 +11,7 @@ import { refusalRoutes } from '../features/refusals/index.ts'
 import { supportRoutes } from '../features/support/index.ts'
 import { oauthRoutes, tokenRoutes } from '../features/tokens/index.ts'
 import { usageRoutes } from '../features/usage/index.ts'
-import { checkTargetRoutes, destinationRoutes } from '../features/webhooks/index.ts'
+import { checkTargetRoutes, destinationRoutes, distributionRoutes } from '../features/webhooks/index.ts'
 import type { App } from '../platform/http/index.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { attentionRoutes } from './attention/attention.routes.ts'
@@ -81,6 +81,7 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   tokenCheckRoutes(app, deps)
   eventRoutes(app, deps)
   destinationRoutes(app, deps)
+  distributionRoutes(app, deps)
   checkTargetRoutes(app, deps)
   signEventRoutes(app, deps)
   deliveryRoutes(app, deps)

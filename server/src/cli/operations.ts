@@ -92,6 +92,7 @@ const FOR_CLIENTS: Readonly<Record<string, string>> = {
 /** Used by other commands, or by browsers only. */
 const HIDDEN = new Set([
   ...['access.check', 'event.sign', 'whoami.show', 'setting.list', 'check.list', 'scope.list'],
+  'distribution.compare-headers',
   ...['session.create', 'session.end-current', 'login-code.create'],
 ])
 /** Suffix of the same list for one project, used with `--project`. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../app/version.ts'
 import { didYouMean } from '../platform/closest.ts'
+import { addDeclarativeCommands } from './apply/commands.ts'
 import { addCallRaw } from './call-raw.ts'
 import { addCheck } from './check-call.ts'
 import { addCompletion } from './completion.ts'
@@ -30,18 +31,19 @@ export const EXIT_CODES: readonly (readonly [number, string])[] = [
   [EXIT.usage, 'usage error'],
   [EXIT.notFound, 'not found'],
   [EXIT.credentials, 'credentials'],
+  [EXIT.differs, 'differences'],
   [EXIT.unreachable, 'server unreachable'],
   [EXIT.tryAgain, 'retry later'],
   [EXIT.configuration, 'configuration'],
 ]
 
 const codeLine = (codes: typeof EXIT_CODES): string =>
-  `  ${codes.map(([code, meaning]) => `${code} ${meaning}`).join('   ')}`
+  `  ${codes.map(([code, meaning]) => `${code} ${meaning}`).join('  ')}`
 
 const AFTER_HELP = `
 Exit codes
-${codeLine(EXIT_CODES.slice(0, 4))}
-${codeLine(EXIT_CODES.slice(4))}
+${codeLine(EXIT_CODES.slice(0, 5))}
+${codeLine(EXIT_CODES.slice(5))}
 
 Documentation: /docs on the server
 Help for a command: jeton help key create
@@ -84,6 +86,7 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
   const source = { catalogue, extras: EXTRAS }
   addResourceCommands(program.commandsGroup('Manage'), io, { ...source, users: 'operators' })
   addScopeCommands(program, io)
+  addDeclarativeCommands(program, io)
   const noun = (name: string) => program.commands.find((command) => command.name() === name)!
   addProjectUse(noun('project'), io)
   for (const add of [addTokenIssue, addTokenIntrospect]) add(noun('token'), io)

@@ -4,6 +4,7 @@ export const EXIT = {
   usage: 2,
   notFound: 3,
   credentials: 4,
+  differs: 10,
   unreachable: 69,
   tryAgain: 75,
   configuration: 78,

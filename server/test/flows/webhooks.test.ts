@@ -28,13 +28,14 @@ const WEBHOOK_FIELDS = [
   'events',
   'health',
   'id',
+  'name',
   'object',
   'previous_secret_until',
   'secret_last4',
   'target_url',
   'updated_at',
 ]
-const DISTRIBUTION_FIELDS = [...WEBHOOK_FIELDS, 'campaign_id', 'event_name', 'headers', 'name'].sort()
+const DISTRIBUTION_FIELDS = [...WEBHOOK_FIELDS, 'campaign_id', 'event_name', 'headers'].sort()
 
 type Kind = 'webhook' | 'distribution'
 const KINDS: Kind[] = ['webhook', 'distribution']
@@ -413,7 +414,7 @@ eachEngine((engine) => {
     })
 
     test('fields of a distribution are refused on a webhook', async () => {
-      for (const field of ['name', 'campaign_id', 'event_name', 'headers'])
+      for (const field of ['campaign_id', 'event_name', 'headers'])
         expect(
           (await service.manage('POST', pathOf('webhook'), valid('webhook', { [field]: 'x' }))).status,
         ).toBe(400)

@@ -26,6 +26,11 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/loyalty.md': [/SAMPLE-1/],
   'docs/guides/protect-an-api.md': [/insufficient_scope|requires "campaigns"/],
   'docs/operate/back-up.md': [/jeton\.backup/],
+  'docs/operate/declarative-set-up.md': [
+    /created distribution "Thank the customer"/,
+    /Nothing to change/,
+    /MAIL|CLUB_EUROPE/,
+  ],
   'docs/operate/deploy.md': [/JETON_PORT/],
   'docs/operate/monitor.md': [/jeton_tokens_issued_total/],
   'docs/operate/operators.md': [/role\s+admin/],

@@ -53,6 +53,11 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       page('operate/deploy', 'Deploy', 'Settings, PostgreSQL, and the checklist before going live.'),
       page('operate/operators', 'Operators', 'Roles, signing in with a browser, and sessions.'),
+      page(
+        'operate/declarative-set-up',
+        'Declarative set-up',
+        'Projects, keys and webhooks from a file in Git, applied by a pipeline.',
+      ),
       page('operate/monitor', 'Monitor', 'Health checks, metrics, alerts and logs.'),
       page('operate/upgrade', 'Upgrade', 'Rolling upgrades and migrations.'),
       page('operate/back-up', 'Back up and restore', 'Snapshots for SQLite and PostgreSQL.'),

@@ -22,6 +22,7 @@ import { failedDeliveries } from './0020-failed-deliveries.ts'
 import { usage } from './0021-usage.ts'
 import { usageRows } from './0022-usage-rows.ts'
 import { notices } from './0023-notices.ts'
+import { webhookNames } from './0024-webhook-names.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usage,
   usageRows,
   notices,
+  webhookNames,
 ]

@@ -11,6 +11,7 @@ import {
   PageQuery,
   pageOf,
   strict,
+  UniqueNameQuery,
 } from '../../platform/http/index.ts'
 import { type CountTokens, requireProject } from '../projects/index.ts'
 import {
@@ -150,6 +151,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
         operationId: 'key.create',
         summary: 'Create an API key; its secret is shown once',
         params: ProjectParams,
+        querystring: UniqueNameQuery,
         body: strict(
           { name: NameField, ...settable },
           { examples: [{ name: 'till', permissions: ['loyalties', 'rewards'] }] },
@@ -158,7 +160,13 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const wanted = { ...request.body, projectId: request.params.project_id, actor: request.actor }
+      const { params, query, actor } = request
+      const wanted = {
+        ...request.body,
+        projectId: params.project_id,
+        uniqueName: query.unique_name,
+        actor,
+      }
       const { row, appToken } = await createApiKey(deps, wanted)
       return reply.code(201).send({ ...(await shown(row)), app_token: appToken } as never)
     },

@@ -57,6 +57,21 @@ export const findApiKeyByAppId = (reader: Reader, appId: string): Promise<ApiKey
     .where('app_id', '=', appId)
     .executeTakeFirst()
 
+/** A key that is not deleted. */
+export const findApiKeyNamed = (
+  reader: Reader,
+  projectId: string,
+  name: string,
+): Promise<{ id: string } | undefined> =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .where('state', '!=', 'deleted')
+    .executeTakeFirst()
+
 export const listVersionsChangedSince = (
   reader: Reader,
   since: number,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { CREDENTIAL_PREFIX, ID_PREFIX } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import type { Actor } from '../../platform/http/index.ts'
 import { digestOf, last4, newCredential, newId, type RandomBytes } from '../../platform/secrets.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireLockedProject } from '../projects/index.ts'
-import { type ApiKeyRow, insertApiKey } from './api-key.store.ts'
+import { type ApiKeyRow, findApiKeyNamed, insertApiKey } from './api-key.store.ts'
 import { apiKeyFacts, checkWhitelist, DEFAULT_PERMISSIONS } from './api-key.ts'
 
 export interface NewApiKey {
@@ -14,6 +15,8 @@ export interface NewApiKey {
   readonly permissions?: readonly string[] | undefined
   readonly ip_whitelist?: readonly string[] | undefined
   readonly token_limit?: number | null | undefined
+  /** Refuses a name that another key of the project has. */
+  readonly uniqueName?: boolean | undefined
   readonly actor: Actor
 }
 
@@ -22,6 +25,12 @@ interface Created {
   /** Shown only once. */
   readonly appToken: string
 }
+
+const nameTaken = (name: string): Problem =>
+  new Problem('duplicate_found', {
+    message: `The project already has an API key named ${JSON.stringify(name)}.`,
+    details: 'Choose another name, or replace its secret: see jeton key regenerate --help',
+  })
 
 export const createApiKey = (
   deps: { db: Database; random: RandomBytes },
@@ -37,6 +46,8 @@ export async function createApiKeyIn(
   const whitelist = request.ip_whitelist ?? []
   checkWhitelist(whitelist)
   await requireLockedProject(tx, request.projectId)
+  if (request.uniqueName && (await findApiKeyNamed(tx, request.projectId, request.name)))
+    throw nameTaken(request.name)
   const appToken = newCredential(deps.random, CREDENTIAL_PREFIX.app_token)
   const now = await tx.now()
   const row: ApiKeyRow = {

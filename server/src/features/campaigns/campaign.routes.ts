@@ -28,7 +28,7 @@ interface Deps {
   readonly usesOfCampaign: (reader: Reader, projectId: string, id: string) => Promise<readonly string[]>
 }
 
-const Campaign = Type.Object({
+export const Campaign = Type.Object({
   id: Type.String(),
   name: Type.String(),
   campaign_type: Type.String(),

@@ -38,8 +38,8 @@ export const lockCampaign = campaigns.lock
 export const listCampaignRows = (
   reader: Reader,
   projectId: string,
-  { page, type }: { page: Page; type?: CampaignType | undefined },
-): Promise<Rows<CampaignRow>> => campaigns.list(reader, projectId, page, { campaign_type: type })
+  { page, type, name }: { page: Page; type?: CampaignType | undefined; name?: string | undefined },
+): Promise<Rows<CampaignRow>> => campaigns.list(reader, projectId, page, { campaign_type: type, name })
 
 /** Returns false if the name is taken. */
 export const insertCampaign = campaigns.insert

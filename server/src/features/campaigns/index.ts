@@ -1,7 +1,13 @@
 /** Campaigns, their vouchers (a loyalty card is one), members, and the ledger of points. Does not depend on rewards. */
 export { addCard, addMember } from './add-member.ts'
-export { campaignRoutes } from './campaign.routes.ts'
-export { CAMPAIGN_TYPES, type CampaignRow, type CampaignType, findCampaign } from './campaign.store.ts'
+export { Campaign, campaignRoutes } from './campaign.routes.ts'
+export {
+  CAMPAIGN_TYPES,
+  type CampaignRow,
+  type CampaignType,
+  findCampaign,
+  listCampaignRows,
+} from './campaign.store.ts'
 export { campaignView, checkRunning, planOf, simpleCampaignView } from './campaign.ts'
 export { type ChangedCard, withPointsChanged, writePoints } from './change-points.ts'
 export { holdingsOf } from './holdings.ts'

@@ -12,6 +12,7 @@ import {
   type DestinationKind,
   type DestinationRow,
   DISABLED_BY_OPERATOR,
+  findDestinationNamed,
   insertDestination,
 } from './destination.store.ts'
 import { checkFields, type DestinationFields, destinationView, kindsOf } from './destination.ts'
@@ -30,8 +31,16 @@ export interface NewDestination {
   readonly projectId: string
   readonly kind: DestinationKind
   readonly fields: DestinationFields & { readonly target_url: string }
+  /** Refuses a name that the project already has. Names of webhooks are always unique. */
+  readonly uniqueName?: boolean | undefined
   readonly actor: Actor
 }
+
+export const destinationNameTaken = (kind: DestinationKind, name: string): Problem =>
+  new Problem('duplicate_found', {
+    message: `The project already has a ${kind} named ${JSON.stringify(name)}.`,
+    details: `Choose another name, or change that one: jeton ${kind} update --help`,
+  })
 
 interface Created {
   readonly row: DestinationRow
@@ -48,6 +57,7 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
   const { projectId, kind, fields } = wanted
   // Locked, so that no destination is added to a project that is being deleted.
   await requireLockedProject(tx, projectId)
+  await refuseTakenName(tx, wanted)
   const campaignId =
     fields.campaign_id === undefined ? null : await loyaltyCampaignId(tx, projectId, fields.campaign_id)
   const owner = { project_id: projectId, id: newId(deps.random, ID_PREFIX[kind]) }
@@ -77,6 +87,14 @@ async function createIn(deps: DestinationDeps, tx: Transaction, wanted: NewDesti
     after: destinationView(row),
   })
   return { row, secret: shown }
+}
+
+/** The project is locked, so that no other request can take the name meanwhile. */
+async function refuseTakenName(tx: Transaction, wanted: NewDestination): Promise<void> {
+  const { projectId, kind, fields, uniqueName = kind === 'webhook' } = wanted
+  if (!uniqueName || !fields.name) return
+  if (await findDestinationNamed(tx, { projectId, kind, name: fields.name }))
+    throw destinationNameTaken(kind, fields.name)
 }
 
 /** A new destination stores the ids of earlier events that are still in the outbox. Above this number creation is refused. */

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/problem.ts'
+import { UniqueConflict } from '../../platform/database/index.ts'
 import { changeDestination, type DestinationRequest } from './change-destination.ts'
-import type { DestinationDeps } from './create-destination.ts'
+import { type DestinationDeps, destinationNameTaken } from './create-destination.ts'
 import { type DestinationRow, DISABLED_BY_OPERATOR, WITHOUT_SECRETS } from './destination.store.ts'
 import { checkFields, type DestinationFields, kindsOf } from './destination.ts'
 import { sealHeaders } from './extra-headers.ts'
@@ -100,15 +101,19 @@ export async function updateDestination(
   fields: DestinationFields,
 ): Promise<DestinationRow> {
   checkFields(deps.egressPolicy, fields)
-  return changeDestination(deps, request, {
-    action: 'updated',
-    async apply(row, now, tx) {
-      const { campaign_id } = fields
-      if (campaign_id === undefined) return differenceOf(deps, { row, fields, now })
-      const id = await loyaltyCampaignId(tx, row.project_id, campaign_id)
-      return differenceOf(deps, { row, fields: { ...fields, campaign_id: id }, now })
-    },
-  })
+  try {
+    return await changeDestination(deps, request, {
+      action: 'updated',
+      async apply(row, now, tx) {
+        const { campaign_id } = fields
+        if (campaign_id === undefined) return differenceOf(deps, { row, fields, now })
+        const id = await loyaltyCampaignId(tx, row.project_id, campaign_id)
+        return differenceOf(deps, { row, fields: { ...fields, campaign_id: id }, now })
+      },
+    })
+  } catch (error) {
+    throw error instanceof UniqueConflict ? destinationNameTaken(request.kind, fields.name ?? '') : error
+  }
 }
 
 interface Update {

@@ -12,6 +12,7 @@ import {
   PageQuery,
   pageOf,
   strict,
+  UniqueNameQuery,
 } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
 import type { DestinationRequest } from './change-destination.ts'
@@ -37,7 +38,7 @@ const DEFAULT_OVERLAP_SECONDS = 86_400
 const MAX_OVERLAP_SECONDS = 7 * 86_400
 
 const COLUMNS: Readonly<Record<DestinationKind, readonly string[]>> = {
-  webhook: ['id', 'target_url', 'events', 'active', 'disabled_reason', 'created_at'],
+  webhook: ['id', 'name', 'target_url', 'events', 'active', 'disabled_reason', 'created_at'],
   distribution: ['id', 'name', 'campaign_id', 'target_url', 'active', 'disabled_reason', 'created_at'],
 }
 
@@ -46,7 +47,7 @@ const SUBSCRIPTION = {
   events: ['customer.reward_redemptions.completed'],
 }
 const EXAMPLE: Readonly<Record<DestinationKind, object>> = {
-  webhook: SUBSCRIPTION,
+  webhook: { name: 'crm', ...SUBSCRIPTION },
   distribution: { name: 'Redeemed', campaign_id: '$CAMPAIGN_ID', ...SUBSCRIPTION },
 }
 
@@ -94,6 +95,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
         querystring: strict({
           ...PageQuery,
           active: Type.Optional(Type.Boolean()),
+          name: filterField('Exact name.'),
           ...(kind === 'distribution' && { campaign: filterField('Id of the loyalty campaign.') }),
         }),
         response: { 200: listOf(Shown[kind]) },
@@ -103,8 +105,12 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
     async (request) => {
       const { id: projectId } = await requireProject(deps.db, request.params.project_id)
       const page = pageOf(request.query)
-      const { active, campaign } = request.query as { active?: boolean; campaign?: string }
-      const rows = await listDestinationRows(deps.db, { projectId, kind, active, campaignId: campaign }, page)
+      const { campaign, ...filter } = request.query as { active?: boolean; name?: string; campaign?: string }
+      const rows = await listDestinationRows(
+        deps.db,
+        { projectId, kind, ...filter, campaignId: campaign },
+        page,
+      )
       const health = await deps.readHealth(rows.rows.slice(0, page.limit))
       const item = (row: DestinationRow) => ({ ...destinationView(row), health: health.get(row.id) })
       return listAnswer(rows, page, { item }) as never
@@ -119,6 +125,7 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
         operationId: `${kind}.create`,
         summary: `Create a ${kind}; its secret is shown once`,
         params: ProjectParams,
+        ...(kind === 'distribution' && { querystring: UniqueNameQuery }),
         body: bodyOf<DestinationFields & { target_url: string }>(Creation[kind], {
           examples: [EXAMPLE[kind]],
         }),
@@ -127,7 +134,8 @@ function routesOf(app: App, deps: Deps, kind: DestinationKind): void {
     },
     async (request, reply) => {
       const { params, body: fields, actor } = request
-      const wanted = { projectId: params.project_id, kind, fields, actor }
+      const { unique_name: uniqueName } = request.query as { unique_name?: boolean }
+      const wanted = { projectId: params.project_id, kind, fields, actor, uniqueName }
       const { row, secret } = await createDestination(deps, wanted)
       return reply.code(201).send({ ...(await shown(row)), secret } as never)
     },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_KIND_NAMES, TEST_EVENT } from '../../contract/event-kinds.ts'
-import { NameField, NullableText, nullable } from '../../platform/http/index.ts'
+import { NameField, NullableText, nullable, nullableName } from '../../platform/http/index.ts'
 import { TARGET_URL } from '../../platform/outbound/index.ts'
 import { HEADER_NAME_PATTERN } from './extra-headers.ts'
 
@@ -65,7 +65,12 @@ const distributionFields = {
 
 const secret = { secret: Type.String({ description: 'Key of the signatures. Shown only in this response.' }) }
 
-const webhook = { object: Type.Literal('webhook'), ...shownFields, ...health }
+const webhook = {
+  object: Type.Literal('webhook'),
+  name: Type.Unsafe<string | null>({ ...NullableText, description: 'Name; null if it has none.' }),
+  ...shownFields,
+  ...health,
+}
 const distribution = {
   object: Type.Literal('distribution'),
   ...shownFields,
@@ -102,10 +107,33 @@ const common = {
   ),
 }
 
+const webhookName = {
+  name: Type.Optional(nullableName('Name, unique among the webhooks of the project. Null removes it.')),
+}
+
 const CampaignId = Type.String({
   minLength: 1,
   maxLength: 300,
   description: 'Id of a loyalty campaign of the project.',
+})
+
+export const HeadersField = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  'x-says': 'must have at most 20 entries',
+  description:
+    'Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value.',
+  propertyNames: {
+    pattern: HEADER_NAME_PATTERN,
+    'x-says':
+      'is not allowed: use lower-case letters, digits and hyphens, and no header that Jeton or HTTP sets itself',
+  },
+  additionalProperties: {
+    type: 'string',
+    maxLength: 2000,
+    pattern: '^(•••|[\\u0021-\\u007e]([\\u0020-\\u007e]*[\\u0021-\\u007e])?)$',
+    'x-says': 'must be 1 to 2000 printable ASCII characters without leading or trailing spaces',
+  },
 })
 
 const extras = {
@@ -118,31 +146,12 @@ const extras = {
       description: 'Sent as `type` instead of the kind.',
     }),
   ),
-  headers: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      maxProperties: 20,
-      'x-says': 'must have at most 20 entries',
-      description:
-        'Additional headers, with lower-case names. Values are never shown again. Sending the mask keeps the stored value.',
-      propertyNames: {
-        pattern: HEADER_NAME_PATTERN,
-        'x-says':
-          'is not allowed: use lower-case letters, digits and hyphens, and no header that Jeton or HTTP sets itself',
-      },
-      additionalProperties: {
-        type: 'string',
-        maxLength: 2000,
-        pattern: '^(•••|[\\u0021-\\u007e]([\\u0020-\\u007e]*[\\u0021-\\u007e])?)$',
-        'x-says': 'must be 1 to 2000 printable ASCII characters without leading or trailing spaces',
-      },
-    }),
-  ),
+  headers: Type.Optional(HeadersField),
 }
 
 /** Fields of a request that creates a destination. */
 export const Creation = {
-  webhook: { target_url: TargetUrl, events: Events, ...common },
+  webhook: { ...webhookName, target_url: TargetUrl, events: Events, ...common },
   distribution: {
     name: NameField,
     campaign_id: CampaignId,
@@ -155,7 +164,12 @@ export const Creation = {
 
 /** Fields of a request that updates a destination; all are optional. */
 export const Replacement = {
-  webhook: { target_url: Type.Optional(TargetUrl), events: Type.Optional(Events), ...common },
+  webhook: {
+    ...webhookName,
+    target_url: Type.Optional(TargetUrl),
+    events: Type.Optional(Events),
+    ...common,
+  },
   distribution: {
     name: Type.Optional(NameField),
     campaign_id: Type.Optional(CampaignId),

@@ -14,8 +14,9 @@ export interface DestinationRow {
   project_id: string
   id: string
   kind: DestinationKind
-  /** `name`, `campaign_id` and `event_name` are set for distributions only. */
+  /** Required for distributions. Unique among the webhooks of a project. */
   name: string | null
+  /** `campaign_id` and `event_name` are set for distributions only. */
   campaign_id: string | null
   event_name: string | null
   /** JSON object: header name to encrypted value. */
@@ -135,6 +136,7 @@ export async function findDestinations(
 export interface DestinationFilter {
   readonly projectId: string
   readonly kind: DestinationKind
+  readonly name?: string | undefined
   readonly campaignId?: string | undefined
   readonly active?: boolean | undefined
 }
@@ -150,6 +152,7 @@ export async function listDestinationRows(
     .where('project_id', '=', filter.projectId)
     .where('kind', '=', filter.kind)
     .where('deleted_at', 'is', null)
+  if (filter.name !== undefined) query = query.where('name', '=', filter.name)
   if (filter.campaignId !== undefined) query = query.where('campaign_id', '=', filter.campaignId)
   if (filter.active !== undefined) query = query.where('active', '=', filter.active ? 1 : 0)
   const total = await countUpTo(reader, query)
@@ -182,6 +185,20 @@ export async function updateDestinationRow(
     .execute()
   await tx.notify(DESTINATIONS_CHANGED)
 }
+
+export const findDestinationNamed = (
+  reader: Reader,
+  { projectId, kind, name }: { projectId: string; kind: DestinationKind; name: string },
+): Promise<{ id: string } | undefined> =>
+  reader
+    .read<DestinationTables>()
+    .selectFrom('destinations')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
 
 /** Lists up to 100 destinations of all projects, ordered by id, after the given one. */
 export async function listDestinationsAfter(

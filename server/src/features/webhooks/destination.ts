@@ -15,7 +15,7 @@ export interface DestinationFields {
   readonly events?: readonly EventKindName[] | undefined
   readonly active?: boolean | undefined
   readonly description?: string | null | undefined
-  readonly name?: string | undefined
+  readonly name?: string | null | undefined
   readonly campaign_id?: string | undefined
   readonly event_name?: string | null | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -26,6 +26,7 @@ export const eventsOf = (row: Pick<DestinationRow, 'events'>): EventKind[] => JS
 const webhookView = (row: DestinationRow) => ({
   id: row.id,
   object: 'webhook' as const,
+  name: row.name,
   target_url: row.target_url,
   events: eventsOf(row),
   active: row.active === 1,

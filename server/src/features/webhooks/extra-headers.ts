@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/problem.ts'
 import type { Vault } from '../../platform/encryption.ts'
+import { digestOf, sameDigest } from '../../platform/secrets.ts'
 import type { DestinationRow } from './destination.store.ts'
 
 /** Shown in place of a value. A change that sends the mask keeps the stored value. */
@@ -70,6 +71,17 @@ export const openHeaders = (vault: Vault, owner: HeaderOwner): Headers =>
       vault.open(sealed, contextOf(owner, name)),
     ]),
   )
+
+/** Names whose values differ from the stored ones, and those that are only stored or only given. */
+export function differingHeaders(vault: Vault, owner: HeaderOwner, headers: Headers): string[] {
+  const stored = openHeaders(vault, owner)
+  const names = new Set([...Object.keys(stored), ...Object.keys(headers)])
+  return [...names].filter((name) => !isSame(stored[name], headers[name])).sort()
+}
+
+/** Compares digests, so that the time of a response says nothing about a stored value. */
+const isSame = (stored: string | undefined, given: string | undefined): boolean =>
+  stored !== undefined && given !== undefined && sameDigest(digestOf(stored), digestOf(given))
 
 /** Encrypts the same values with the current key. */
 export const reencryptHeaders = (vault: Vault, owner: HeaderOwner): string =>

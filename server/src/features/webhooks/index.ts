@@ -19,6 +19,7 @@ export {
 } from './destination.store.ts'
 export { eventsOf } from './destination.ts'
 export { disableUnreachable } from './destination-changes.ts'
+export { distributionRoutes } from './distribution.routes.ts'
 export { openHeaders } from './extra-headers.ts'
 export { type Reencryption, reencryptSecrets } from './reencrypt-secrets.ts'
 export { openSecrets } from './signing-secret.ts'

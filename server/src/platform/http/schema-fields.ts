@@ -18,12 +18,15 @@ export const NullableText = nullable<string>('string')
 export const NullableInteger = nullable<number>('integer')
 
 /** Text that a person typed: no control characters, not blank, and short enough for a table. */
-export const NameField = Type.String({
+const NAME_RULES = {
   minLength: 1,
   maxLength: 100,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
   'x-says': 'must be 1 to 100 characters, not blank and without control characters',
-})
+}
+export const NameField = Type.String(NAME_RULES)
+export const nullableName = (description: string) =>
+  nullable<string>('string', { ...NAME_RULES, description })
 
 /** An object in which unknown fields are refused. */
 export const strict = <P extends Record<string, TSchema>>(properties: P, rules: object = {}) =>
@@ -35,6 +38,13 @@ export const IdParam = Type.String(oneLine(300))
 /** A filter of a list. */
 export const filterField = (description: string) =>
   Type.Optional(Type.String({ ...oneLine(100), description }))
+
+/** Query of a request that creates a resource whose name need not be unique. */
+export const UniqueNameQuery = strict({
+  unique_name: Type.Optional(
+    Type.Boolean({ description: 'Refuse a name that another one in the project has, with 409.' }),
+  ),
+})
 
 /** Several of these values, separated by commas. `x-values` tells them to the command line. */
 export const listFilter = (values: readonly string[], description: string) => {
