@@ -49,6 +49,7 @@ interface LockEntry {
   readonly hasInstallScript?: boolean
   readonly version?: string
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
 }
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -78,8 +79,8 @@ const isImported = (name: string, texts: readonly string[]): boolean =>
 
 /** Paths of the packages that become part of the console: those that its sources import, with their dependencies. */
 function bundledPaths(lock: Readonly<Record<string, LockEntry>>, texts: readonly string[]): Set<string> {
-  const names = Object.keys(lock).filter((path) => path.startsWith('node_modules/'))
-  const open = names.filter((path) => isImported(nameOf(path), texts))
+  const names = Object.keys(lock.console?.devDependencies ?? {})
+  const open = names.filter((name) => isImported(name, texts)).map((name) => `node_modules/${name}`)
   const found = new Set<string>()
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const entry = lock[path]
