@@ -23,6 +23,7 @@ const SUFFIXES: readonly (readonly [property: string, suffix: string])[] = [
   ['attempt', 'Test'],
   ['deliveries', 'Record'],
   ['data', 'Detail'],
+  ['side', 'Description'],
 ]
 
 /** Collects the schemas of resources, which are named by `object`, and replaces them by references. */

@@ -2040,7 +2040,7 @@ export interface components {
                 last_used_at: string;
             }[];
         };
-        Scope: {
+        ScopeDescription: {
             /**
              * @description Type of the resource.
              * @enum {string}
@@ -4215,7 +4215,7 @@ export interface operations {
                          */
                         data_ref: "data";
                         /** @description The items of this page. */
-                        data: components["schemas"]["Scope"][];
+                        data: components["schemas"]["ScopeDescription"][];
                         /** @description Number of all matching items. */
                         total: number;
                     };

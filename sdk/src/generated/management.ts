@@ -454,7 +454,7 @@ export interface AddressCheck {
   })[]
 }
 
-export interface Scope {
+export interface ScopeDescription {
   /** Type of the resource. */
   readonly object: "scope"
   /** Name, as in `permissions` and `scope`. */
@@ -1843,7 +1843,7 @@ export interface Management {
   }
   readonly scopes: {
     /** List the scopes and the paths that each opens. */
-    list(): List<Scope>
+    list(): List<ScopeDescription>
   }
   readonly access: {
     /** Check whether a token or key is allowed to call a path. */

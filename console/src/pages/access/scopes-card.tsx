@@ -8,7 +8,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { useProjectId } from '../../routing/project-route.tsx'
 
 type Key = Schemas['ApiKey']
-type Scope = Schemas['Scope']
+type Scope = Schemas['ScopeDescription']
 
 const MAX_KEYS = 100
 const WILDCARDS: Readonly<Record<string, string>> = { server: 'api', client: 'client_api' }

@@ -3,7 +3,7 @@ import { useApi } from '../../api/query.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { AREAS, areaOf, BROWSERS, MORE } from './scope-areas.ts'
 
-type Scope = Schemas['Scope']
+type Scope = Schemas['ScopeDescription']
 
 interface PermissionPickerProps {
   readonly chosen: readonly string[]
