@@ -2,7 +2,6 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, read, type Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
-import { useMinutesAgo } from '../../api/time-range.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -10,6 +9,7 @@ import { type Column, Rows } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { EmptyState } from '../../components/notices.tsx'
 import { countText, plural } from '../../components/number-text.ts'
+import { useMinutesAgo } from '../../components/time-range.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useRole } from '../../session/session.tsx'
 import { LimitKey } from './limit-key.tsx'
@@ -39,7 +39,7 @@ function useRecent(project_id: string) {
 }
 
 function Uses({ issued, calls }: { issued: number; calls: number }) {
-  if (issued === 0) return <span className="dim">–</span>
+  if (issued === 0 || calls === 0) return <span className="dim">–</span>
   const uses = calls / issued
   const shown = `${uses < 10 ? uses.toFixed(1) : countText(Math.round(uses))}×`
   return uses < MIN_USES ? (
