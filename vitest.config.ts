@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ||= enableCompileCache().directory ?? ''
 process.env.TEST_SEED ||= String(randomInt(2 ** 31))
 
 /** Tests of the responses of OAuth and the gateway: they run with the fast path on both engines, and without it on SQLite. */
-const HOT_ROUTES = 'gateway|introspection|oauth*|one-answer|proxies|token-life'
+const HOT_ROUTES = 'gateway|introspection|oauth|oauth-bad-input|one-answer|proxies'
 
 export default defineConfig({
   test: {

@@ -5,8 +5,6 @@ import type { Shop } from '../../server/test/loyalty.ts'
 import type { Pair } from '../../server/test/service.ts'
 
 const [ISSUERS, INTROSPECTORS, REDEEMERS] = [4, 6, 4]
-/** Limits the load: the trial measures losses, not speed, and processes need CPU time to start. */
-const PAUSE_MS = 15
 /** Less than the limit of all projects. */
 const MAX_TOKENS = 15_000
 /** Only the newest tokens are introspected. */
@@ -49,12 +47,15 @@ export class Clients {
   readonly phases: Phase[] = []
   readonly #url: string
   readonly #fixtures: Fixtures
+  readonly #pauseMs: number
   #going = true
   #done: Promise<unknown> = Promise.resolve()
 
-  constructor(url: string, fixtures: Fixtures) {
+  /** `pauseMs` limits the load: the trial measures losses, not speed, and processes need CPU time to start. */
+  constructor(url: string, fixtures: Fixtures, pauseMs: number) {
     this.#url = url
     this.#fixtures = fixtures
+    this.#pauseMs = pauseMs
   }
 
   enter(name: string): void {
@@ -84,7 +85,7 @@ export class Clients {
     const answer = await client.request(request).catch(() => undefined)
     const phase = this.phases.at(-1)!
     phase.slowestMs = Math.max(phase.slowestMs, performance.now() - began)
-    await wait(PAUSE_MS)
+    await wait(this.#pauseMs)
     if (answer?.status === 200) {
       phase.answered++
       return answer
@@ -111,7 +112,7 @@ export class Clients {
     for (let i = n; this.#going; i += INTROSPECTORS) {
       const issued = this.tokens.at(-1 - (i % Math.min(MAX_INTROSPECTED, this.tokens.length || 1)))
       if (!issued) {
-        await wait(PAUSE_MS)
+        await wait(this.#pauseMs)
         continue
       }
       const { token, pair } = issued

@@ -26,6 +26,8 @@ export interface TrialOptions {
   readonly steadyMs: number
   /** How long a killed machine stays down. */
   readonly downMs: number
+  /** Pause of a client after each response. */
+  readonly pauseMs: number
   say(line: string): void
 }
 
@@ -87,7 +89,7 @@ async function upgradeOne(
   await wait(steadyMs)
 }
 
-async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
+async function build(cleanUps: (() => unknown)[], { say, pauseMs }: TrialOptions) {
   say(`one PostgreSQL, ${SERVICES} services, ${WORKERS} workers, nginx`)
   const { folder: home, remove } = makeHome()
   cleanUps.push(remove)
@@ -109,7 +111,7 @@ async function build(cleanUps: (() => unknown)[], { say }: TrialOptions) {
   const service = clientOf(`http://127.0.0.1:${ports[0]}`)
   const fixtures = await prepare(service, receiver.url)
   const connections = watchConnections(databaseUrl, cleanUps)
-  const clients = new Clients(balancer.url, fixtures)
+  const clients = new Clients(balancer.url, fixtures, pauseMs)
   cleanUps.push(() => clients.stop())
   return { url: balancer.url, databaseUrl, clients, fixtures, receiver, machines, connections }
 }

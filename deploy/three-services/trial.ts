@@ -30,5 +30,5 @@ if (!isInstalled('nginx')) {
   process.stderr.write('The trial requires nginx: apt install nginx-light\n')
   process.exit(69)
 }
-const complete = report(await runTrial({ steadyMs: 3_000, downMs: 2_000, say: print }))
+const complete = report(await runTrial({ steadyMs: 3_000, downMs: 2_000, pauseMs: 15, say: print }))
 process.exit(complete ? 0 : 1)

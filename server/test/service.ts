@@ -120,6 +120,8 @@ export async function startService(
     JETON_MANAGEMENT_ID: OPERATOR.id,
     JETON_MANAGEMENT_TOKEN: OPERATOR.token,
     JETON_SAMPLE: 'off',
+    // The default allocates memory for 100,000 tokens, which is a fifth of the cost of a start.
+    JETON_CACHE_TOKENS: '5000',
     ...FAST_PATH,
     ...env,
   }

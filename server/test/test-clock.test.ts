@@ -25,6 +25,23 @@ describe('the clock of tests', () => {
     expect(ticks).toEqual([1_000, 2_000, 3_000])
   })
 
+  test('a skip moves both clocks, and wakes a loop that sleeps again only once', async () => {
+    const clock = new TestClock(0)
+    const before = clock.monotonic()
+    const ticks: number[] = []
+    void (async () => {
+      for (;;) {
+        await clock.sleep(1_000)
+        ticks.push(clock.now())
+      }
+    })()
+    await clock.skip(3_500)
+    expect([clock.now(), clock.monotonic() - before]).toEqual([3_500, 3_500])
+    expect(ticks).toEqual([3_500])
+    await clock.advance(1_000)
+    expect(ticks).toEqual([3_500, 4_500])
+  })
+
   test('a jump of the wall clock moves neither sleepers nor the monotonic clock', async () => {
     const clock = new TestClock(0)
     const before = clock.monotonic()

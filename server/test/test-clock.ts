@@ -49,6 +49,15 @@ export class TestClock implements Clock {
     await turn()
   }
 
+  /** Moves both clocks at once, as if the machine had been suspended. Every sleeper that is due wakes once. */
+  async skip(ms: number): Promise<void> {
+    this.#moveTo(this.#monotonic + ms)
+    const due = this.#sleepers.filter((one) => one.due <= this.#monotonic)
+    this.#sleepers = this.#sleepers.filter((one) => !due.includes(one))
+    for (const one of due) one.wake()
+    await turn()
+  }
+
   /** The wall clock jumps, as when someone sets it; the monotonic one does not notice. */
   setNow(ms: number): void {
     this.#wall = ms

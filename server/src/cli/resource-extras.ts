@@ -1,11 +1,11 @@
+import { auditWithNames, nameListedProject } from './audit-names.ts'
 import type { Answer, ApiRequest, Session } from './call-api.ts'
 import { CommandFailure, EXIT, ExitWith } from './exit.ts'
 import type { Options } from './fields.ts'
 import { shellWord } from './format.ts'
 import { type Io, remark } from './io.ts'
-import { chosenProject, type List, projectId, projectName, type Resource, wholeList } from './resolve.ts'
+import { type List, projectName, type Resource } from './resolve.ts'
 import type { Extra } from './resource-command.ts'
-import { spreading } from './spreading.ts'
 
 /** `operator create --local` writes to the store: for the first operator, and if all credentials are lost. */
 const localCreation: Extra = {
@@ -28,6 +28,41 @@ const auditList: Extra = {
   after: (session, _, options) => nameListedProject(session, options),
 }
 
+/** The longest wait that the API allows. */
+const MAX_WAIT_MS = '5000'
+
+interface Spread {
+  readonly propagation: { readonly processes: number; readonly confirmed: number; readonly after_ms: number }
+}
+
+/** Says how many processes apply the change. Exit code 75 if it waited and one does not, for scripts. */
+function reportSpread(io: Io, { json }: Answer, { wait, waitMs }: Options): void {
+  const { processes, confirmed, after_ms: afterMs } = (json as Spread).propagation
+  const count = `${confirmed} of ${processes} process${processes === 1 ? '' : 'es'}`
+  const hasWaited = wait === true || Number(waitMs ?? 0) > 0
+  const isComplete = confirmed === processes
+  if (!hasWaited) {
+    if (!isComplete)
+      remark(io, `Applied by ${count} so far; the others follow within seconds. To wait: --wait`)
+    return
+  }
+  remark(io, `Applied by ${count} after ${afterMs} ms.`)
+  if (isComplete) return
+  remark(
+    io,
+    'A process that cannot reach the store stops accepting tokens within 30 s. See: jeton process list',
+  )
+  throw new ExitWith(EXIT.tryAgain)
+}
+
+/** Additions to commands whose change other processes must learn of. */
+const spreading: Extra = {
+  addOptions: (command) =>
+    command.option('--wait', 'wait up to 5 s until every process applies it; exit code 75 if one does not'),
+  defaults: ({ wait }): Record<string, string> => (wait === true ? { wait_ms: MAX_WAIT_MS } : {}),
+  conclude: reportSpread,
+}
+
 /** Refuses a second key with the same name, because commands find a key by its name. The API allows it. */
 async function refuseNameInUse(session: Session, { path, body }: ApiRequest): Promise<void> {
   const { name } = body as { name: string }
@@ -45,68 +80,6 @@ async function nameProject(session: Session, { json }: Answer): Promise<void> {
   const { name, project_id } = json as Resource
   const project = await projectName(session, String(project_id))
   remark(session.io, `Created API key ${JSON.stringify(name)} in project ${JSON.stringify(project)}.`)
-}
-
-interface Named {
-  readonly type: string
-  readonly id: string
-}
-
-interface Entry extends Resource {
-  readonly actor: Named
-  readonly subject: Named
-  readonly project_id: string | null
-  readonly before: Resource | null
-  readonly after: Resource | null
-}
-
-type Names = ReadonlyMap<string, string>
-
-/** The audit log with names. An entry has the name of its subject; operators, projects and keys are looked up. */
-async function auditWithNames(session: Session, answer: Answer): Promise<Answer> {
-  const list = answer.json as List
-  const names = await namesFor(session, list.data as readonly Entry[])
-  const data = (list.data as readonly Entry[]).map((entry) => ({
-    ...entry,
-    actor: names.get(entry.actor.id) ?? entry.actor.id,
-    subject: `${entry.subject.type} ${nameOf(entry) ?? names.get(entry.subject.id) ?? entry.subject.id}`,
-    project_id: entry.project_id && (names.get(entry.project_id) ?? entry.project_id),
-  }))
-  return { ...answer, json: { ...list, data } }
-}
-
-const nameOf = ({ before, after }: Entry): string | undefined =>
-  (after?.name ?? before?.name) as string | undefined
-
-async function namesFor(session: Session, entries: readonly Entry[]): Promise<Names> {
-  const projects = new Set(
-    entries.flatMap(({ actor, project_id }) => (actor.type === 'api_key' && project_id ? [project_id] : [])),
-  )
-  const lists = ['operators', 'projects', ...[...projects].map((id) => `projects/${id}/api-keys`)]
-  const names = new Map<string, string>()
-  for (const path of lists)
-    for (const { id, name } of await listAt(session, `/management/v1/${path}`))
-      names.set(String(id), String(name))
-  return names
-}
-
-/** Returns an empty list if it cannot be read, for example of a deleted project. Its entries are shown with ids. */
-async function listAt(session: Session, path: string): Promise<readonly Resource[]> {
-  try {
-    return (await wholeList(session, { method: 'GET', path })).data
-  } catch (error) {
-    if (error instanceof CommandFailure) return []
-    throw error
-  }
-}
-
-/** Notes that the list covers one project, because changes to operators are not in it. */
-async function nameListedProject(session: Session, options: Options): Promise<void> {
-  const { io, sameFlags } = session
-  if (!io.isTTY || options.allProjects || chosenProject(session) === undefined) return
-  const project = await projectName(session, await projectId(session))
-  const all = `jeton audit list --all-projects${sameFlags.replace(/ --project .*/, '')}`
-  remark(io, `Project ${JSON.stringify(project)} only. All projects: ${all}`)
 }
 
 interface TestedDelivery {

@@ -9,7 +9,8 @@ import { clientOf, OPERATOR, type Pair } from '../service.ts'
 import { report as reportRow } from './report.ts'
 import { rounds, TEST_TIMEOUT_MS } from './run-settings.ts'
 
-const EVENTS = 2_000
+/** More than the kills of the short form interrupt. */
+const EVENTS = 800
 const BATCH_SIZE = 50
 /** Number of kills in the short form. */
 const KILLS = 4

@@ -9,7 +9,7 @@ const missing = ' (skipped: nginx is not installed, apt-get install -y nginx-lig
 // `npm run trial:machines` does the same for longer, and shows the responses that clients got.
 describe.skipIf(!installed)(`several machines${installed ? '' : missing}`, () => {
   test('three services and two workers behind nginx, killed and upgraded one by one under load, lose no acknowledged write', async () => {
-    const report = await runTrial({ steadyMs: 500, downMs: 300, say: () => undefined })
+    const report = await runTrial({ steadyMs: 300, downMs: 300, pauseMs: 60, say: () => undefined })
     const { tokensAcknowledged: tokens, redemptionsAcknowledged: redemptions } = report
     reportRow('fault', {
       ...{ fault: 'machines behind nginx killed and upgraded', engine: 'PostgreSQL', times: 10, kills: 5 },
