@@ -26,6 +26,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/loyalty.md': [/SAMPLE-1/],
   'docs/guides/protect-an-api.md': [/insufficient_scope|requires "campaigns"/],
   'docs/operate/back-up.md': [/jeton\.backup/],
+  'docs/operate/console.md': [/console\/#code=jtl_/],
   'docs/operate/declarative-set-up.md': [
     /created distribution "Thank the customer"/,
     /Nothing to change/,

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { notFound } from '../../contract/problem.ts'
 import { type App, forOperators } from '../../platform/http/index.ts'
 import { indexBody, layout, SCRIPT, STYLE } from './layout.ts'
-import { findPage, PAGES, readDiagram, readPage } from './pages.ts'
+import { findPage, PAGES, readPicture, readPage } from './pages.ts'
 import type { ReferenceDeps } from './reference.routes.ts'
 import { renderMarkdown, type SearchEntry, searchEntries } from './render-markdown.ts'
 
@@ -12,7 +12,7 @@ const POLICY =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Diagrams contain their styles, run no scripts and load nothing. */
-const DIAGRAM_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+const PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
   reply
@@ -65,15 +65,19 @@ export function docsRoutes(app: App, { referenceAccess }: Pick<ReferenceDeps, 'r
     })
     return reply.header('content-type', 'application/json; charset=utf-8').send(await index)
   })
-  app.get('/docs/diagrams/:name', route, async (request, reply) => {
-    const { name } = request.params as { name: string }
-    const diagram = await readDiagram(name)
-    if (!diagram) throw notFound('diagram', name)
-    return reply
-      .header('content-type', 'image/svg+xml')
-      .header('content-security-policy', DIAGRAM_POLICY)
-      .send(diagram)
-  })
+  for (const [folder, type] of [
+    ['diagrams', 'image/svg+xml'],
+    ['images', 'image/png'],
+  ] as const)
+    app.get(`/docs/${folder}/:name`, route, async (request, reply) => {
+      const { name } = request.params as { name: string }
+      const picture = await readPicture(`${folder}/${name}`)
+      if (!picture) throw notFound('picture', name)
+      return reply
+        .header('content-type', type)
+        .header('content-security-policy', PICTURE_POLICY)
+        .send(picture)
+    })
   app.get('/docs/:page', route, (request, reply) =>
     sendDocument(reply, (request.params as { page: string }).page),
   )

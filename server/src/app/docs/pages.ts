@@ -52,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
     title: 'Operate',
     pages: [
       page('operate/deploy', 'Deploy', 'Settings, PostgreSQL, and the checklist before going live.'),
+      page('operate/console', 'Console', 'What each page of the web console shows, and how to open it.'),
       page('operate/operators', 'Operators', 'Roles, signing in with a browser, and sessions.'),
       page(
         'operate/declarative-set-up',
@@ -101,10 +102,10 @@ const FOLDER = existsSync(inPackage) ? inPackage : new URL('../../../../docs/', 
 export const readPage = ({ path }: DocPage): Promise<string> =>
   readFile(new URL(`${path}.md`, FOLDER), 'utf8')
 
-const DIAGRAM = /^[a-z-]+\.svg$/
+const PICTURE = /^(?:diagrams\/[a-z-]+\.svg|images\/[a-z-]+\.png)$/
 
-/** Returns undefined if the diagram does not exist. */
-export async function readDiagram(name: string): Promise<Buffer | undefined> {
-  const file = new URL(`diagrams/${name}`, FOLDER)
-  return DIAGRAM.test(name) && existsSync(file) ? readFile(file) : undefined
+/** Returns undefined if the diagram or screenshot does not exist. */
+export async function readPicture(path: string): Promise<Buffer | undefined> {
+  const file = new URL(path, FOLDER)
+  return PICTURE.test(path) && existsSync(file) ? readFile(file) : undefined
 }
