@@ -24,6 +24,7 @@ export interface Surroundings {
   /** Standard input. */
   readonly input?: string
   readonly now?: number
+  readonly openBrowser?: (url: string) => Promise<boolean>
 }
 
 /** Runs a command in this process, as if it had been typed. */
@@ -46,7 +47,7 @@ export interface RunningCommand {
 }
 
 export function startJeton(argv: readonly string[], surroundings: Surroundings): RunningCommand {
-  const { env, isTTY = false, input = '', now } = surroundings
+  const { env, isTTY = false, input = '', now, openBrowser } = surroundings
   const answers = surroundings.answers && [...surroundings.answers]
   const out: string[] = []
   const err: string[] = []
@@ -86,6 +87,7 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
       }),
     readInput: async () => input,
     now: () => now ?? Date.now(),
+    openBrowser,
     goLive: () => live,
   }).then((code) => ({ code, out: out.join(''), err: err.join('') }))
   return {

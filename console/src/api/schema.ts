@@ -2067,6 +2067,14 @@ export interface components {
             created_at: string;
             /** @description True until a worker has created the deliveries of the event. */
             waiting: boolean;
+            /** @description How many deliveries of the event have each status. */
+            delivery_counts: {
+                pending: number;
+                delivered: number;
+                held: number;
+                exhausted: number;
+                cancelled: number;
+            };
         };
         EventDetail: {
             /** @description Id of the resource. */
@@ -2106,6 +2114,14 @@ export interface components {
             created_at: string;
             /** @description True until a worker has created the deliveries of the event. */
             waiting: boolean;
+            /** @description How many deliveries of the event have each status. */
+            delivery_counts: {
+                pending: number;
+                delivered: number;
+                held: number;
+                exhausted: number;
+                cancelled: number;
+            };
             /** @description Event fields as sent to receivers, without `publication`. */
             data: unknown;
         };
@@ -2127,6 +2143,8 @@ export interface components {
             description: string | null;
             /** @description Last four characters of the signing secret. */
             secret_last4: string;
+            /** @description Until when the previous secret also signs; null without one. */
+            previous_secret_until: string | null;
             /** @description Why Jeton or an operator disabled it; null if it is enabled. */
             disabled_reason: string | null;
             /** @description When it was created. */
@@ -2173,6 +2191,8 @@ export interface components {
             description: string | null;
             /** @description Last four characters of the signing secret. */
             secret_last4: string;
+            /** @description Until when the previous secret also signs; null without one. */
+            previous_secret_until: string | null;
             /** @description Why Jeton or an operator disabled it; null if it is enabled. */
             disabled_reason: string | null;
             /** @description When it was created. */
@@ -2221,6 +2241,8 @@ export interface components {
             description: string | null;
             /** @description Last four characters of the signing secret. */
             secret_last4: string;
+            /** @description Until when the previous secret also signs; null without one. */
+            previous_secret_until: string | null;
             /** @description Why Jeton or an operator disabled it; null if it is enabled. */
             disabled_reason: string | null;
             /** @description When it was created. */
@@ -2277,6 +2299,8 @@ export interface components {
             description: string | null;
             /** @description Last four characters of the signing secret. */
             secret_last4: string;
+            /** @description Until when the previous secret also signs; null without one. */
+            previous_secret_until: string | null;
             /** @description Why Jeton or an operator disabled it; null if it is enabled. */
             disabled_reason: string | null;
             /** @description When it was created. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { badGatewayUrl, createScopeGuard } from '../features/access/index.ts'
 import { KEYS_CHANGED, markKeysDeleted } from '../features/api-keys/index.ts'
-import { createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
+import { countByEvent, createRetention, listUndelivered, readHealth } from '../features/deliveries/index.ts'
 import {
   createOperatorGuard,
   createSessionCookies,
@@ -188,6 +188,7 @@ export async function compose(parts: Parts): Promise<Service> {
     waitForPropagation: (change) => waitForPropagation({ db, clock, ownId: identity.id }, change),
     flush: refusals.flush,
     listUndelivered,
+    countDeliveries: countByEvent,
     publicUrl: () => url,
     async whyNotReady() {
       if (!running) return 'the process is starting or stopping'

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { Environment } from '../platform/config/index.ts'
+import { openBrowser } from './open-browser.ts'
 
 interface Writer {
   write(text: string): unknown
@@ -22,6 +23,8 @@ export interface Io {
   readonly ask?: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined
   readInput(): Promise<string>
   now(): number
+  /** Returns whether a browser was started. */
+  readonly openBrowser?: ((url: string) => Promise<boolean>) | undefined
   /** For a command that runs until it is stopped: the first Ctrl-C asks it to stop, the second one ends the process. */
   goLive(): Live
 }
@@ -45,6 +48,7 @@ export function processIo(): Io {
     ask: stdin.isTTY && stderr.isTTY ? askInTerminal : undefined,
     readInput: () => text(stdin),
     now: Date.now,
+    openBrowser: (url) => openBrowser(url, env),
     goLive,
   }
 }

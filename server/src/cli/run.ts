@@ -4,6 +4,8 @@ import { didYouMean } from '../platform/closest.ts'
 import { addCallRaw } from './call-raw.ts'
 import { addCheck } from './check-call.ts'
 import { addCompletion } from './completion.ts'
+import { addConsole } from './console.ts'
+import { addDemo } from './demo/demo.ts'
 import { EXIT, explainFailure } from './exit.ts'
 import { addExplain } from './explain.ts'
 import { asStarted, type Io } from './io.ts'
@@ -70,7 +72,9 @@ export function buildProgram(io: Io, catalogue: Catalogue = readCatalogue()): Co
   program.commandsGroup('Diagnose and sign in')
   const diagnose = [
     addStatus,
+    addConsole,
     addTour,
+    addDemo,
     addExplain,
     addCheck,
     addLogin,

@@ -31,7 +31,7 @@ eachEngine((engine) => {
     return events
   }
 
-  test('events are listed while a delivery is pending, held or exhausted, each once', async () => {
+  test('events are listed while a delivery is pending, held or exhausted, each once, with counts by status', async () => {
     const own = await openRecord(service)
     const [a, b, disabled, deleted] = [
       await own.webhook(),
@@ -62,6 +62,16 @@ eachEngine((engine) => {
     const all = [mixed, several, held, exhausted, pending]
     const answer = await list(own)
     expect([idsIn(answer), answer.body.total, answer.body.next_cursor]).toEqual([all, 5, null])
+    const none = { pending: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }
+    const counts = { ...none, delivered: 1, exhausted: 1, cancelled: 1 }
+    expect(answer.body.data.slice(0, 2)).toMatchObject([
+      { delivery_counts: counts },
+      { delivery_counts: { ...none, pending: 2, exhausted: 1 } },
+    ])
+    const every = await service.manage('GET', `${own.path}/events?limit=2`)
+    expect(every.body.data).toMatchObject([{ delivery_counts: none }, { delivery_counts: counts }])
+    const one = await service.manage('GET', `${own.path}/events/${mixed}`)
+    expect(one.body.delivery_counts).toEqual(counts)
     for (let limit = 1; limit <= 4; limit++) {
       const seen: string[] = []
       let cursor = ''

@@ -29,6 +29,7 @@ const WEBHOOK_FIELDS = [
   'health',
   'id',
   'object',
+  'previous_secret_until',
   'secret_last4',
   'target_url',
   'updated_at',
@@ -118,6 +119,7 @@ eachEngine((engine) => {
         active: true,
         description: 'to the CRM',
         secret_last4: secret.slice(-4),
+        previous_secret_until: null,
         disabled_reason: null,
         created_at: expect.stringMatching(ISO),
         updated_at: shown.created_at,
@@ -204,6 +206,8 @@ eachEngine((engine) => {
       let row = await rowOf(before.id)
       expect([row.secret, row.previous_secret].map((one) => opened(row, one))).toEqual([second, first])
       expect(row.previous_until).toBe(service.clock.now() + 60_000)
+      const until = new Date(service.clock.now() + 60_000).toISOString()
+      expect((await read(kind, before.id)).previous_secret_until).toBe(until)
 
       await service.jump(61_000)
       await expect

@@ -7,10 +7,8 @@ const customerRoute = createRoute({
   path: 'customers',
   validateSearch: (raw: Record<string, unknown>) => ({
     ...pageParams(raw),
-    id: textParam(raw.id),
-    source_id: textParam(raw.source_id),
-    email: textParam(raw.email),
-    card: textParam(raw.card),
+    // An id, a source id, an email or the code of a card.
+    who: textParam(raw.who),
   }),
   component: lazyRouteComponent(() => import('./customers-page.tsx'), 'CustomersPage'),
 })
@@ -18,6 +16,9 @@ const customerRoute = createRoute({
 const customerDetailRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'customers/$customerId',
+  validateSearch: (raw: Record<string, unknown>): { cursor?: string | undefined } => ({
+    cursor: pageParams(raw).cursor,
+  }),
   component: lazyRouteComponent(() => import('./customer-page.tsx'), 'CustomerPage'),
 })
 

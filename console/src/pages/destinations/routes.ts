@@ -7,10 +7,16 @@ const destinationRoute = createRoute({
   component: lazyRouteComponent(() => import('./destinations-page.tsx'), 'DestinationsPage'),
 })
 
+const addDestinationRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'destinations/new',
+  component: lazyRouteComponent(() => import('./add-destination-page.tsx'), 'AddDestinationPage'),
+})
+
 const destinationDetailRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'destinations/$destinationId',
   component: lazyRouteComponent(() => import('./destination-page.tsx'), 'DestinationPage'),
 })
 
-export const destinationRoutes = [destinationRoute, destinationDetailRoute] as const
+export const destinationRoutes = [destinationRoute, addDestinationRoute, destinationDetailRoute] as const

@@ -19,6 +19,10 @@ const eventRoute = createRoute({
 const eventDetailRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'events/$eventId',
+  // The delivery whose request is shown.
+  validateSearch: (raw: Record<string, unknown>): { delivery?: string | undefined } => ({
+    delivery: textParam(raw.delivery),
+  }),
   component: lazyRouteComponent(() => import('./event-page.tsx'), 'EventPage'),
 })
 

@@ -63,6 +63,22 @@ export async function deliveriesByEvent(
   return Map.groupBy(views, ({ event_id }) => event_id)
 }
 
+/** How many deliveries of each event have each status. */
+export async function countByEvent(
+  reader: Reader,
+  projectId: string,
+  eventIds: readonly string[],
+): Promise<Map<string, Record<DeliveryStatus, number>>> {
+  const counts = new Map(
+    eventIds.map((id) => [id, { pending: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }]),
+  )
+  if (eventIds.length === 0) return counts
+  const rows = await listDeliveriesOfEvents(reader, projectId, eventIds)
+  const found = await withStates(reader, { projectId }, { rows, total: rows.length })
+  for (const { row, destination } of found.rows) counts.get(row.event_id)![statusOf(row, destination)]++
+  return counts
+}
+
 /** One delivery as a list shows it. */
 export async function listed(reader: Reader, row: DeliveryHead): Promise<ListedDelivery> {
   const [destination] = await findDestinationStates(reader, row.project_id, [row.destination_id])

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { EVENT_KIND_NAMES, type EventKindName, eventKindOf, TEST_EVENT } from '../../contract/event-kinds.ts'
 import { notFound, Problem } from '../../contract/problem.ts'
 import type { Database } from '../../platform/database/index.ts'
@@ -42,9 +42,22 @@ const headFields = {
   created_at: Type.String(),
   waiting: Type.Boolean({ description: 'True until a worker has created the deliveries of the event.' }),
 }
-const EventHeadSchema = Type.Object(headFields)
+const countFields = {
+  delivery_counts: Type.Object(
+    {
+      pending: Type.Integer(),
+      delivered: Type.Integer(),
+      held: Type.Integer(),
+      exhausted: Type.Integer(),
+      cancelled: Type.Integer(),
+    },
+    { description: 'How many deliveries of the event have each status.' },
+  ),
+}
+const EventHeadSchema = Type.Object({ ...headFields, ...countFields })
 const EventSchema = Type.Object({
   ...headFields,
+  ...countFields,
   data: Type.Unsafe<unknown>({ description: 'Event fields as sent to receivers, without `publication`.' }),
 })
 
@@ -73,32 +86,49 @@ interface Undelivered {
   readonly id: string
 }
 
+type Counts = Static<typeof countFields.delivery_counts>
+
+/** Deliveries know events, so both functions are passed in. */
 interface Deps {
   readonly db: Database
-  /** Knows deliveries, which know events. */
   readonly listUndelivered: (db: Database, projectId: string, page: Page) => Promise<Rows<Undelivered>>
+  /** By the id of the event, for each of the given ids. */
+  readonly countDeliveries: (
+    db: Database,
+    projectId: string,
+    eventIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, Counts>>
 }
 
-const shape = {
-  item: eventHeadView,
-  position: (row: Shown<EventHead>) => ({ at: row.created_at, id: row.id }),
+interface Listed {
+  readonly event: Shown<EventHead>
+  readonly position: { readonly at: number; readonly id: string }
 }
 
-async function undeliveredList({ db, listUndelivered }: Deps, projectId: string, page: Page) {
+/** The page with the counts of its events. */
+async function counted({ db, countDeliveries }: Deps, { rows, total }: Rows<Listed>, page: Page) {
+  const projectId = rows[0]?.event.project_id ?? ''
+  const ids = rows.slice(0, page.limit).map(({ event }) => event.id)
+  const counts = await countDeliveries(db, projectId, ids)
+  return listAnswer({ rows, total }, page, {
+    item: ({ event }) => ({ ...eventHeadView(event), delivery_counts: counts.get(event.id)! }),
+    position: ({ position }) => position,
+  })
+}
+
+async function undeliveredList(deps: Deps, projectId: string, page: Page) {
+  const { db, listUndelivered } = deps
   const { rows, total } = await listUndelivered(db, projectId, page)
   const heads = await findShownEvents(
     db,
     projectId,
     rows.map(({ eventId }) => eventId),
   )
-  const found = rows.flatMap((position) => {
-    const event = heads.get(position.eventId)
-    return event ? [{ event, position }] : []
+  const found = rows.flatMap(({ eventId, at, id }) => {
+    const event = heads.get(eventId)
+    return event ? [{ event, position: { at, id } }] : []
   })
-  return listAnswer({ rows: found, total }, page, {
-    item: ({ event }) => eventHeadView(event),
-    position: ({ position: { at, id } }) => ({ at, id }),
-  })
+  return counted(deps, { rows: found, total }, page)
 }
 
 function refuseOthers({ kind, entity }: { kind?: string; entity?: string }): void {
@@ -140,7 +170,9 @@ export function eventRoutes(app: App, deps: Deps): void {
         return undeliveredList(deps, project.id, page)
       }
       const filter = { projectId: project.id, kind, entity: query.entity }
-      return listAnswer(await listEventRows(db, filter, page), page, shape)
+      const { rows, total } = await listEventRows(db, filter, page)
+      const found = rows.map((event) => ({ event, position: { at: event.created_at, id: event.id } }))
+      return counted(deps, { rows: found, total }, page)
     },
   )
 
@@ -160,7 +192,8 @@ export function eventRoutes(app: App, deps: Deps): void {
       await requireProject(db, project_id)
       const row = await findShownEvent(db, project_id, event_id)
       if (!row) throw notFound('event', event_id)
-      return eventView(row)
+      const counts = await deps.countDeliveries(db, project_id, [event_id])
+      return { ...eventView(row), delivery_counts: counts.get(event_id)! }
     },
   )
 }

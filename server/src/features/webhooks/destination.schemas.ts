@@ -11,6 +11,10 @@ const shownFields = {
   active: Type.Boolean(),
   description: NullableText,
   secret_last4: Type.String(),
+  previous_secret_until: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'Until when the previous secret also signs; null without one.',
+  }),
   disabled_reason: NullableText,
   created_at: Type.String(),
   updated_at: Type.String(),

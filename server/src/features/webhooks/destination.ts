@@ -4,7 +4,7 @@ import {
   type EventKindName,
   eventKindOf,
 } from '../../contract/event-kinds.ts'
-import { isoTime } from '../../platform/http/index.ts'
+import { isoTime, isoTimeOrNull } from '../../platform/http/index.ts'
 import { checkTargetUrl, type EgressPolicy } from '../../platform/outbound/index.ts'
 import type { DestinationRow } from './destination.store.ts'
 import { maskedHeaders } from './extra-headers.ts'
@@ -31,6 +31,7 @@ const webhookView = (row: DestinationRow) => ({
   active: row.active === 1,
   description: row.description,
   secret_last4: row.secret_last4,
+  previous_secret_until: isoTimeOrNull(row.previous_until),
   disabled_reason: row.disabled_reason,
   created_at: isoTime(row.created_at),
   updated_at: isoTime(row.updated_at),

@@ -1,0 +1,24 @@
+import { plural } from '../../components/number-text.ts'
+import { StateBadge, type Tone } from '../../components/state-badge.tsx'
+import type { Destination } from '../deliveries/use-destinations.ts'
+
+const TONES: Readonly<Record<string, Tone>> = {
+  healthy: 'ok',
+  failing: 'bad',
+  disabled: 'warn',
+  idle: 'neutral',
+}
+
+export const DestinationState = ({ destination: { health } }: { destination: Destination }) => (
+  <StateBadge tone={TONES[health.state] ?? 'neutral'}>{health.state}</StateBadge>
+)
+
+/** What waits, is held or was given up, in words. */
+export function backlogText({ health: { pending, held, exhausted } }: Destination): string {
+  const parts = [
+    pending > 0 && `${plural(pending, 'delivery waits', 'deliveries wait')}`,
+    held > 0 && `${held} held`,
+    exhausted > 0 && `${exhausted} exhausted`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}

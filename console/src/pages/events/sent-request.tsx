@@ -1,0 +1,63 @@
+import { Link } from '@tanstack/react-router'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { targetOf } from '../deliveries/delivery-state.tsx'
+import type { Event, WholeDelivery } from './event-page.tsx'
+import { useDescriptions } from './event-schema.ts'
+import { JsonTree } from './json-tree.tsx'
+import { headersOf, signedCurl } from './signed-curl.ts'
+
+interface SentRequestProps {
+  readonly projectId: string
+  readonly event: Pick<Event, 'id' | 'kind' | 'type' | 'version'>
+  readonly deliveries: readonly WholeDelivery[]
+  readonly shown: WholeDelivery
+}
+
+/** The request to one destination: headers and body, as a tree with the descriptions of its schema, or as sent. */
+export function SentRequest({ projectId, event, deliveries, shown }: SentRequestProps) {
+  const describe = useDescriptions(event)
+  const body = JSON.stringify(shown.payload)
+  return (
+    <div className="stack">
+      {deliveries.length > 1 && (
+        <nav className="row" aria-label="Destination">
+          {deliveries.map(({ id, destination_url }) => (
+            <Link
+              key={id}
+              to="/projects/$projectId/events/$eventId"
+              params={{ projectId, eventId: event.id }}
+              search={{ delivery: id }}
+              replace
+              className={id === shown.id ? 'chip chosen' : 'chip'}
+              aria-current={id === shown.id}
+            >
+              <bdi>{targetOf(destination_url).host}</bdi>
+            </Link>
+          ))}
+        </nav>
+      )}
+      <pre className="request-head">
+        {`POST ${shown.destination_url ?? '(deleted)'}\n`}
+        {headersOf(event, shown).map(([name, value]) => (
+          <span key={name}>
+            <span className="dim">{name}:</span> {value}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+      <Tabs
+        label="Body"
+        tabs={[
+          { id: 'tree', title: 'Body', content: <JsonTree value={shown.payload} describe={describe} /> },
+          { id: 'raw', title: 'Raw', content: <CodeBlock text={body} /> },
+        ]}
+      />
+      <div className="row">
+        <CopyButton text={signedCurl(event, shown, body)} label="Copy as signed curl" />
+        <span className="dim small">Signs when you run it, with the secret in $WEBHOOK_SECRET.</span>
+      </div>
+    </div>
+  )
+}
