@@ -18,8 +18,9 @@ const marked: Middleware = {
     else noteContact()
     return response
   },
-  onError({ error }) {
-    noteFailure()
+  onError({ request, error }) {
+    // A page that was left stops its requests. That says nothing about the server.
+    if (!request.signal.aborted) noteFailure()
     return error instanceof Error ? error : new Error(String(error))
   },
 }
