@@ -22,7 +22,7 @@ export function ProjectSwitcher({ projectId }: { projectId: string | undefined }
   return (
     <>
       <MenuTrigger>
-        <Button aria-label={`Project: ${current?.name ?? 'none'}`}>
+        <Button aria-label={`Project: ${current?.name ?? 'Choose a project'}`}>
           <span className="ellipsis">{current?.name ?? 'Choose a project'}</span>
           <ChevronDown size={14} aria-hidden />
         </Button>
