@@ -81,9 +81,10 @@ function bundledPaths(lock: Readonly<Record<string, LockEntry>>, texts: readonly
   const open = names.filter((path) => isImported(nameOf(path), texts))
   const found = new Set<string>()
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (found.has(path) || !lock[path]) continue
+    const entry = lock[path]
+    if (found.has(path) || !entry) continue
     found.add(path)
-    open.push(...Object.keys(lock[path].dependencies ?? {}).map((name) => `node_modules/${name}`))
+    open.push(...Object.keys(entry.dependencies ?? {}).map((name) => `node_modules/${name}`))
   }
   return found
 }

@@ -4,6 +4,8 @@ import 'uplot/dist/uPlot.min.css'
 import { useTheme } from '../styles/theme.ts'
 import { type ChartSeries, chartOptions, type TimeChartProps } from './chart-options.ts'
 
+export type { ChartSeries, TimeChartProps }
+
 /** Sums the series from the bottom up, since uPlot draws each value from zero. */
 function stacked(series: readonly ChartSeries[]): (number | null)[][] {
   const sums: number[] = []

@@ -130,8 +130,13 @@ eachEngine((engine) => {
       expect([verb, status, changed.propagation]).toEqual([
         verb,
         200,
-        { processes: 2, confirmed: 2, after_ms: expect.any(Number) },
+        { processes: 2, confirmed: 2, after_ms: expect.any(Number), by_process: expect.any(Array) },
       ])
+      const each: { id: string; after_ms: number }[] = changed.propagation.by_process
+      const listed = (await processesOf(first)).map(({ id }: { id: string }) => id)
+      expect(each.map(({ id }) => id).sort()).toEqual(listed.sort())
+      // The process that answers comes first.
+      expect(each.map(({ after_ms }) => after_ms)).toEqual([0, changed.propagation.after_ms])
       expect(changed.propagation.after_ms).toBeLessThan(5_000)
       // So that the second process has the key in its cache.
       if (verb === '/unblock') expect((await second.issue(key)).status).toBe(200)

@@ -117,7 +117,13 @@ const TABLE: Record<SettingName, Row> = {
   },
   JETON_MANAGEMENT_PORT: port,
   JETON_MANAGEMENT_ALLOW: ranges,
-  JETON_CONSOLE: { valid: [['on', 'on'], ['off', 'off']], invalid: ['yes', 'On'] },
+  JETON_CONSOLE: {
+    valid: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    invalid: ['yes', 'On'],
+  },
   JETON_METRICS_PUBLIC: {
     valid: [
       ['on', 'on'],
