@@ -2166,6 +2166,8 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
+                /** @description Of the pending ones, those that were tried and failed. */
+                failing: number;
                 delivered: number;
                 held: number;
                 exhausted: number;
@@ -2213,6 +2215,8 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
+                /** @description Of the pending ones, those that were tried and failed. */
+                failing: number;
                 delivered: number;
                 held: number;
                 exhausted: number;

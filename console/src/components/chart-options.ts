@@ -116,7 +116,7 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
         space: 70,
         values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toTimeString().slice(0, 5)),
       },
-      { ...axis, grid, size: 44, space: 34, values: (_, ticks) => ticks.map((value) => format(value)) },
+      { ...axis, grid, size: 50, space: 34, values: (_, ticks) => ticks.map((value) => format(value)) },
     ],
     series: [
       {},

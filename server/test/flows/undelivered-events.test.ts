@@ -46,7 +46,7 @@ eachEngine((engine) => {
       [[a, DELIVERED]],
       [
         [a, {}],
-        [b, {}],
+        [b, { attempts_made: 1 }],
         [disabled, EXHAUSTED],
       ],
       [[deleted, {}]],
@@ -62,11 +62,11 @@ eachEngine((engine) => {
     const all = [mixed, several, held, exhausted, pending]
     const answer = await list(own)
     expect([idsIn(answer), answer.body.total, answer.body.next_cursor]).toEqual([all, 5, null])
-    const none = { pending: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }
+    const none = { pending: 0, failing: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }
     const counts = { ...none, delivered: 1, exhausted: 1, cancelled: 1 }
     expect(answer.body.data.slice(0, 2)).toMatchObject([
       { delivery_counts: counts },
-      { delivery_counts: { ...none, pending: 2, exhausted: 1 } },
+      { delivery_counts: { ...none, pending: 2, failing: 1, exhausted: 1 } },
     ])
     const every = await service.manage('GET', `${own.path}/events?limit=2`)
     expect(every.body.data).toMatchObject([{ delivery_counts: none }, { delivery_counts: counts }])

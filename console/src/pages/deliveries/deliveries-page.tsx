@@ -133,14 +133,16 @@ function Filters({ projectId }: { projectId: string }) {
     ({ id, target_url }) => [id, `${targetOf(target_url).host} (${id.slice(0, 10)}…)`] as const,
   )
   return (
-    <FilterBar names={FILTERS}>
-      <ChoiceFilter name="state" label="State" choices={STATES} />
-      <ChoiceFilter name="destination" label="Destination" choices={choices} />
-      <TextFilter name="http_status" label="Status code" placeholder="503" />
-      <TextFilter name="error" label="Error contains" placeholder="certificate" />
-      <TextFilter name="from" label="From" type="datetime-local" />
-      <TextFilter name="to" label="To" type="datetime-local" />
-    </FilterBar>
+    <div className="compact-filters">
+      <FilterBar names={FILTERS}>
+        <ChoiceFilter name="state" label="State" choices={STATES} />
+        <ChoiceFilter name="destination" label="Destination" choices={choices} />
+        <TextFilter name="http_status" label="Status code" placeholder="503" />
+        <TextFilter name="error" label="Error contains" placeholder="certificate" />
+        <TextFilter name="from" label="From" type="datetime-local" />
+        <TextFilter name="to" label="To" type="datetime-local" />
+      </FilterBar>
+    </div>
   )
 }
 

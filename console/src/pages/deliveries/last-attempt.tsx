@@ -8,7 +8,7 @@ export function LastAttempt({ attempt }: { attempt: Delivery['last_attempt'] }) 
   return (
     <span className="answer">
       {status !== null && <StateBadge tone={error === null ? 'ok' : 'bad'}>{status}</StateBadge>}
-      {error !== null && (
+      {error !== null && error !== `answered ${status}` && (
         <bdi className="one-line" title={error}>
           {error}
         </bdi>

@@ -132,9 +132,16 @@ function Recovery({ projectId, preset, onClose }: RecoveryProps) {
           <p>
             <strong>{plural(count, 'delivery', 'deliveries')}</strong> would be due now, with the same ids and
             bytes.
-            {dryRun.data.failing_left_out > 0 &&
-              ` ${dryRun.data.failing_left_out} more are failing and follow their schedule.`}
           </p>
+          {dryRun.data.failing_left_out > 0 && (
+            <p className="row">
+              {plural(dryRun.data.failing_left_out, 'more is', 'more are')} failing and would be retried by
+              schedule.
+              <Button look="quiet" onPress={() => setChoice({ ...choice, include: 'exhausted,failing' })}>
+                Include them
+              </Button>
+            </p>
+          )}
           {dryRun.data.sample.slice(0, 5).map((row) => (
             <p key={row.id} className="small row">
               <span className="mono">{row.id.slice(0, 14)}…</span>

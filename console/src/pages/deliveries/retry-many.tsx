@@ -26,7 +26,12 @@ export function RetryMany({ projectId, ids, onDone }: RetryManyProps) {
         {retry.error && <span className="tone-bad">{retry.error.message}</span>}
         {retry.data && receipt(retry.data)}
       </span>
-      <Button look="primary" isDisabled={ids.length === 0} isPending={retry.isPending} onPress={start}>
+      <Button
+        {...(ids.length > 0 && { look: 'primary' as const })}
+        isDisabled={ids.length === 0}
+        isPending={retry.isPending}
+        onPress={start}
+      >
         {ids.length === 0 ? 'Retry selected' : `Retry ${plural(ids.length, 'delivery', 'deliveries')}`}
       </Button>
     </>

@@ -69,13 +69,19 @@ const columnsOf = (
 ): readonly Column<Destination>[] => [
   {
     header: 'Destination',
-    cell: ({ id, target_url, object, description }) => (
+    cell: ({ id, target_url, object, description, ...own }) => (
       <div className="destination">
         <Link to="/projects/$projectId/destinations/$destinationId" params={{ projectId, destinationId: id }}>
           <bdi>{targetOf(target_url).host}</bdi>
         </Link>
         <span className="dim small">
           {object}
+          {'name' in own && (
+            <>
+              {' '}
+              <bdi>{own.name}</bdi>
+            </>
+          )}
           {description && (
             <>
               {' · '}
@@ -102,7 +108,9 @@ const columnsOf = (
       return own.length === 0 ? (
         <span className="dim">nothing sent</span>
       ) : (
-        <Strip cells={cellsOf(own)} label={stripLabel(own)} />
+        <span className="hours">
+          <Strip cells={cellsOf(own)} label={stripLabel(own)} />
+        </span>
       )
     },
   },

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { api, read } from '../../api/client.ts'
 import { type AnswerOf, apiQuery, useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
@@ -74,7 +74,6 @@ function EventView({ projectId, event }: { projectId: string; event: Event }) {
         subtitle={
           <>
             <Id value={event.id} /> · <RelativeTime at={event.created_at} />
-            <Cause projectId={projectId} event={event} />
           </>
         }
         cli={cliText(`event show ${event.id}`, { project: projectId })}
@@ -103,38 +102,6 @@ function EventView({ projectId, event }: { projectId: string; event: Event }) {
           </Card>
         )}
       </div>
-    </>
-  )
-}
-
-function Cause({ projectId, event }: { projectId: string; event: Event }) {
-  const { api_key } = event.event_source
-  return (
-    <>
-      {event.kind !== 'webhook.test' && (
-        <>
-          {' · customer '}
-          <Link
-            to="/projects/$projectId/customers/$customerId"
-            params={{ projectId, customerId: event.entity_id }}
-            className="mono"
-          >
-            {event.entity_id}
-          </Link>
-        </>
-      )}
-      {api_key && (
-        <>
-          {' · by key '}
-          <bdi>{api_key.name}</bdi>
-        </>
-      )}
-      {event.group_id && (
-        <>
-          {' · request '}
-          <Id value={event.group_id} />
-        </>
-      )}
     </>
   )
 }

@@ -7,26 +7,23 @@ interface Schema {
   readonly items?: Schema
 }
 
-/** The schemas that receivers get, as files of the console, by their name without `.json`. */
+/** The schemas that receivers get, loaded when an event is shown, by their name without `.json`. */
 const FILES = Object.fromEntries(
-  Object.entries(
-    import.meta.glob<string>('../../../../docs/events/*.json', {
-      query: '?url',
-      import: 'default',
-      eager: true,
-    }),
-  ).map(([path, url]) => [path.split('/').at(-1)!.replace('.json', ''), url]),
+  Object.entries(import.meta.glob<Schema>('../../../../docs/events/*.json', { import: 'default' })).map(
+    ([path, load]) => [path.split('/').at(-1)!.replace('.json', ''), load],
+  ),
 )
 
 export type Describe = (path: readonly (string | number)[]) => string | undefined
 
 /** Looks a field of the body up in the schema of the event. */
 export function useDescriptions({ type, version }: Pick<Event, 'type' | 'version'>): Describe {
-  const url = FILES[`${type}.${version}`]
+  const name = `${type}.${version}`
+  const load = FILES[name]
   const { data: schema } = useQuery({
-    queryKey: ['event schema', url],
-    queryFn: async (): Promise<Schema> => (await fetch(url!)).json(),
-    enabled: url !== undefined,
+    queryKey: ['event schema', name],
+    queryFn: () => load!(),
+    enabled: load !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
   return (path) =>

@@ -118,24 +118,27 @@ const columnsOf = (projectId: string): readonly Column<EventHead>[] => [
   { header: 'When', cell: ({ created_at }) => <RelativeTime at={created_at} /> },
 ]
 
-const SHOWN: readonly (readonly [keyof EventHead['delivery_counts'], Tone])[] = [
+const SHOWN = [
   ['exhausted', 'bad'],
+  ['failing', 'warn'],
   ['held', 'warn'],
   ['pending', 'neutral'],
   ['delivered', 'ok'],
   ['cancelled', 'neutral'],
-]
+] as const satisfies readonly (readonly [string, Tone])[]
 
 /** How far the event got: one badge per status that some delivery has. */
-function Progress({ event: { delivery_counts: counts, waiting } }: { event: EventHead }) {
-  const some = SHOWN.filter(([status]) => counts[status] > 0)
+function Progress({ event: { delivery_counts, waiting } }: { event: EventHead }) {
+  // Failing deliveries are pending, too; each is shown once.
+  const counts = { ...delivery_counts, pending: delivery_counts.pending - delivery_counts.failing }
+  const some = SHOWN.filter(([state]) => counts[state] > 0)
   if (waiting) return <StateBadge tone="neutral">waits for a worker</StateBadge>
   if (some.length === 0) return <span className="dim">no destination</span>
   return (
     <span className="row">
-      {some.map(([status, tone]) => (
-        <StateBadge key={status} tone={tone}>
-          {counts[status]} {status}
+      {some.map(([state, tone]) => (
+        <StateBadge key={state} tone={tone}>
+          {counts[state]} {state}
         </StateBadge>
       ))}
     </span>

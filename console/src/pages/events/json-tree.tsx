@@ -8,7 +8,8 @@ interface NodeProps {
   readonly describe: Describe
 }
 
-const OPEN_DEPTH = 2
+/** The body and its parts; what is in them opens on demand. */
+const OPEN_DEPTH = 1
 
 /** Characters that change the direction or the look of the text around them are shown as escapes. */
 const escaped = (text: string): string =>
@@ -38,7 +39,7 @@ function Node({ value, path, describe }: NodeProps) {
           {isBranch(one) ? (
             <details open={path.length < OPEN_DEPTH}>
               <summary>
-                {own(name)} <span className="dim">{sizeOf(one)}</span>
+                {own(name)} <span className="dim">{previewOf(one)}</span>
               </summary>
               <Node value={one} path={[...path, name]} describe={describe} />
             </details>
@@ -56,8 +57,13 @@ function Node({ value, path, describe }: NodeProps) {
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-const sizeOf = (value: object): string =>
-  Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`
+/** What identifies a closed object, else how much is in it. */
+function previewOf(value: object): string {
+  if (Array.isArray(value)) return `[${value.length}]`
+  const { name, code, id } = value as Record<string, unknown>
+  const shown = [name, code, id].find((one) => typeof one === 'string')
+  return shown ? escaped(shown as string).slice(0, 60) : `{${Object.keys(value).length}}`
+}
 
 const Name = ({ name, description }: { name: string | number; description: string | undefined }) =>
   description ? (

@@ -23,7 +23,7 @@ export function SentRequest({ projectId, event, deliveries, shown }: SentRequest
     <div className="stack">
       {deliveries.length > 1 && (
         <nav className="row" aria-label="Destination">
-          {deliveries.map(({ id, destination_url }) => (
+          {deliveries.map(({ id, destination_id, destination_url }) => (
             <Link
               key={id}
               to="/projects/$projectId/events/$eventId"
@@ -34,6 +34,7 @@ export function SentRequest({ projectId, event, deliveries, shown }: SentRequest
               aria-current={id === shown.id}
             >
               <bdi>{targetOf(destination_url).host}</bdi>
+              {destination_id.startsWith('distr_') && ' (distribution)'}
             </Link>
           ))}
         </nav>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { api, read } from '../../api/client.ts'
 import { useChange } from '../../api/query.ts'
 import { Button } from '../../components/button.tsx'
+import { Id } from '../../components/id.tsx'
 import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
 import { clockTime, durationText, exactTime } from '../../components/time-text.ts'
@@ -28,7 +29,7 @@ interface Entry {
 export function Timeline({ projectId, event, deliveries }: TimelineProps) {
   const attempts = deliveries.flatMap(attemptsOf).sort((a, b) => (a.at! < b.at! ? -1 : 1))
   const next = deliveries.flatMap((delivery) => nextOf(projectId, delivery))
-  const entries = [committed(event), ...attempts, ...next]
+  const entries = [committed(projectId, event), ...attempts, ...next]
   if (event.waiting)
     entries.push({
       key: 'waiting',
@@ -52,7 +53,8 @@ export function Timeline({ projectId, event, deliveries }: TimelineProps) {
   )
 }
 
-function committed({ created_at, occurred_at, kind, data }: Event): Entry {
+function committed(projectId: string, event: Event): Entry {
+  const { created_at, occurred_at, kind, data } = event
   const isLate = occurred_at < created_at
   const isTest = kind === 'webhook.test'
   const facts = isTest ? '' : redemptionFacts(data)
@@ -72,9 +74,52 @@ function committed({ created_at, occurred_at, kind, data }: Event): Entry {
             </>
           )}
         </p>
+        {!isTest && <Cause projectId={projectId} event={event} />}
       </>
     ),
   }
+}
+
+/** Who it is about, and the call that caused it. */
+function Cause({
+  projectId,
+  event: { entity_id, event_source, group_id },
+}: {
+  projectId: string
+  event: Event
+}) {
+  return (
+    <dl className="facts small">
+      <div>
+        <dt>Customer</dt>
+        <dd>
+          <Link
+            to="/projects/$projectId/customers/$customerId"
+            params={{ projectId, customerId: entity_id }}
+            className="mono"
+          >
+            {entity_id}
+          </Link>
+        </dd>
+      </div>
+      {event_source.api_key && (
+        <div>
+          <dt>API key</dt>
+          <dd>
+            <bdi>{event_source.api_key.name}</bdi>
+          </dd>
+        </div>
+      )}
+      {group_id && (
+        <div>
+          <dt>Request</dt>
+          <dd>
+            <Id value={group_id} />
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
 }
 
 interface Redemption {

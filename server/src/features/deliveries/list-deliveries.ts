@@ -63,19 +63,23 @@ export async function deliveriesByEvent(
   return Map.groupBy(views, ({ event_id }) => event_id)
 }
 
-/** How many deliveries of each event have each status. */
+/** How many deliveries of each event have each status; failing ones are pending, too. */
 export async function countByEvent(
   reader: Reader,
   projectId: string,
   eventIds: readonly string[],
-): Promise<Map<string, Record<DeliveryStatus, number>>> {
+): Promise<Map<string, Record<DeliveryStatus | DeliveryState, number>>> {
   const counts = new Map(
-    eventIds.map((id) => [id, { pending: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }]),
+    eventIds.map((id) => [id, { pending: 0, failing: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 }]),
   )
   if (eventIds.length === 0) return counts
   const rows = await listDeliveriesOfEvents(reader, projectId, eventIds)
   const found = await withStates(reader, { projectId }, { rows, total: rows.length })
-  for (const { row, destination } of found.rows) counts.get(row.event_id)![statusOf(row, destination)]++
+  for (const { row, destination } of found.rows) {
+    const ofEvent = counts.get(row.event_id)!
+    ofEvent[statusOf(row, destination)]++
+    if (isFailing(row, destination)) ofEvent.failing++
+  }
   return counts
 }
 
