@@ -12,7 +12,7 @@ import { OPERATOR } from '../../server/test/service.ts'
 export const hasBrowser = inject('browserEndpoint') !== ''
 
 /** Tests in a browser. Without one they are skipped. */
-export const describeInBrowser = (title: string, define: () => void): void =>
+export const describeInBrowser = (title: string, define: () => void) =>
   describe.skipIf(!hasBrowser)(hasBrowser ? title : `${title} (skipped: Chromium is not installed)`, define)
 
 /** Lists what no test may cause, unless it says so. */

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { type Aggregate, type Family, familiesText } from './metric-families.ts'
 
 /** Counters, gauges and histograms in the Prometheus text format. Counting costs one addition; text is created on request. */
