@@ -472,7 +472,7 @@ export interface paths {
         put?: never;
         /**
          * Check whether a token or key is allowed to call a path
-         * @description Send `access_token` or `app_id`. Returns the result of every check, and how to fix the first that failed.
+         * @description Send `access_token` or `app_id`. Returns the result of every check, how to fix the first that failed, and the response that the caller gets.
          */
         post: operations["access.check"];
         delete?: never;
@@ -2087,6 +2087,21 @@ export interface components {
             }[];
             /** @description How to fix it. */
             remedy: string | null;
+            /** @description The command of the remedy; null if none fixes it. */
+            command: string | null;
+            /** @description Response of the gateway to this call. The API itself may refuse it in the same way. */
+            response: {
+                /** @description Status of the response. */
+                status: number;
+                /** @description Headers about the decision. */
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description The error without its `request_id`; null if the call is allowed. */
+                body: {
+                    [key: string]: unknown;
+                } | null;
+            };
         };
         TokenCheckWithSecret: {
             /**
@@ -2107,6 +2122,8 @@ export interface components {
             }[];
             /** @description How to fix it. */
             remedy: string | null;
+            /** @description The command of the remedy; null if none fixes it. */
+            command: string | null;
             /** @description The token without its value; null if it is unknown. */
             token: {
                 /** @description Id of the token, which is not the token itself. */
@@ -2722,6 +2739,8 @@ export interface components {
                 /** @description Id of the resource. */
                 id: string;
             };
+            /** @description Present name of the operator or API key; null if it is gone, and for the service itself. */
+            actor_name: string | null;
             /**
              * @description How the change came in: `session` from a browser, `token` with the credential of an operator or API key, `local` from the service itself or from the command line on its machine.
              * @enum {string}
@@ -2778,6 +2797,8 @@ export interface components {
             }[];
             /** @description How to fix it. */
             remedy: string;
+            /** @description The command of the remedy; null if none fixes it. */
+            command: string | null;
             /** @description Id of the project. */
             project_id: string | null;
             /** @description Id of the API key. */

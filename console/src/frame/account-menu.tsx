@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { CircleUser } from 'lucide-react'
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components'
 import { api, read } from '../api/client.ts'
@@ -15,11 +16,13 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 /** The signed-in operator, the theme, and signing out. */
 export function AccountMenu() {
   const client = useQueryClient()
+  const navigate = useNavigate()
   const { operator, role } = useSession()
   useTheme()
 
   async function act(key: string) {
     if (THEMES.some(([theme]) => theme === key)) return applyTheme(key as Theme)
+    if (key === 'sessions') return navigate({ to: '/sessions', search: {} as never })
     if (key !== 'sign-out') return
     await read(api.DELETE('/sessions/current')).catch(() => undefined)
     await client.resetQueries()
@@ -43,6 +46,7 @@ export function AccountMenu() {
             ))}
           </MenuSection>
           <MenuSection>
+            <MenuItem id="sessions">Sessions</MenuItem>
             <MenuItem id="docs" href="/docs" target="_blank">
               Documentation
             </MenuItem>

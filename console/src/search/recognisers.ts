@@ -5,6 +5,7 @@ import { RECOGNISERS as CUSTOMERS } from '../pages/customers/recognisers.ts'
 import { RECOGNISERS as DELIVERIES } from '../pages/deliveries/recognisers.ts'
 import { RECOGNISERS as DESTINATIONS } from '../pages/destinations/recognisers.ts'
 import { RECOGNISERS as EVENTS } from '../pages/events/recognisers.ts'
+import { RECOGNISERS as OPERATORS } from '../pages/operators/recognisers.ts'
 import { RECOGNISERS as TOKENS } from '../pages/tokens/recognisers.ts'
 import type { Hit, Recogniser, SearchContext } from './recogniser.ts'
 
@@ -18,6 +19,7 @@ const RECOGNISERS: readonly Recogniser[] = [
   ...DESTINATIONS,
   ...CUSTOMERS,
   ...AUDIT_LOG,
+  ...OPERATORS,
 ]
 
 export const FINDS: readonly string[] = [...new Set(RECOGNISERS.map(({ finds }) => finds))]

@@ -45,6 +45,7 @@ import { homeRoutes } from './home.routes.ts'
 import { removeOld } from './janitor.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { nameActors } from './name-actors.ts'
 import { cacheFigures, identifyProcess } from './process.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { addServiceMetrics } from './service-metrics.ts'
@@ -193,6 +194,7 @@ export async function compose(parts: Parts): Promise<Service> {
     flush: refusals.flush,
     listUndelivered,
     countDeliveries: countByEvent,
+    nameActors: (actors) => nameActors(db, actors),
     publicUrl: () => url,
     async whyNotReady() {
       if (!running) return 'the process is starting or stopping'

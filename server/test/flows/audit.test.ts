@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { nameActors } from '../../src/app/name-actors.ts'
 import { eachEngine } from '../engines.ts'
 import { type Answer, OPERATOR, send } from '../service.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
@@ -7,6 +8,7 @@ import { everythingIn, startTimedService, type TimedService } from '../timed-ser
 const ENTRY_FIELDS = [
   'action',
   'actor',
+  'actor_name',
   'address',
   'after',
   'at',
@@ -199,6 +201,34 @@ eachEngine((engine) => {
         subject: { type: 'token', id },
         before: { key_id: key.id },
       })
+    })
+
+    test('the audit log names the operator or API key of a change, until it is gone', async () => {
+      await service.advance(5)
+      const project = await service.project('Named')
+      const key = await service.key(project.id, { name: 'till' })
+      const { id, token } = (await service.manage('POST', '/operators', { name: 'Cy', role: 'admin' })).body
+      const nameOfLatest = async () => ((await latest()) as Entry & { actor_name: unknown }).actor_name
+      expect(await nameOfLatest()).toBe('tester')
+      await service.advance(5)
+      const headers = {
+        'x-management-id': id,
+        'x-management-token': token,
+        'content-type': 'application/json',
+      }
+      const body = JSON.stringify({ name: 'Named again' })
+      await send(`${service.url}/management/v1/projects/${project.id}`, { method: 'PATCH', headers, body })
+      expect(await nameOfLatest()).toBe('Cy')
+      const ofCy = async () => (await entries(`?actor=${id}`)) as (Entry & { actor_name: unknown })[]
+      await service.manage('DELETE', `/operators/${id}`)
+      expect((await ofCy()).map(({ actor_name }) => actor_name)).toEqual([null])
+      await service.advance(5)
+      const actors = [
+        { type: 'api_key', id: key.id },
+        { type: 'operator', id: key.id },
+        { type: 'system', id: 'x' },
+      ]
+      expect([...(await nameActors(service.service.db, actors))]).toEqual([[key.id, 'till']])
     })
 
     test('the audit log has no entry for a refused request or one without a change', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eachEngine } from '../engines.ts'
-import { type Pair, send } from '../service.ts'
+import { type Answer, type Pair, send } from '../service.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
 
 type Key = Awaited<ReturnType<TimedService['key']>>
@@ -18,6 +18,8 @@ interface Ladder {
   readonly needed_scope: string | null
   readonly steps: { step: string; passed: boolean; says: string }[]
   readonly remedy: string | null
+  readonly command: string | null
+  readonly response: { status: number; headers: Record<string, string>; body: object | null }
 }
 
 const HERE = '127.0.0.1'
@@ -139,6 +141,7 @@ eachEngine((engine) => {
         const answer = await check(await ask())
         expect([answer.allowed, failures(answer)]).toEqual([false, [step]])
         expect(answer.remedy).toContain(remedy)
+        expect(answer.command).toBe(/(?<=: )jeton key (update|unblock) .*/.exec(answer.remedy!)?.[0] ?? null)
       },
     )
 
@@ -208,6 +211,14 @@ eachEngine((engine) => {
     })
   })
 
+  function expectSameResponse({ response }: Ladder, actual: Answer): void {
+    const { request_id, ...body } = actual.body ?? {}
+    expect(response.status).toBe(actual.status)
+    expect(response.body).toEqual(actual.body === undefined ? null : body)
+    for (const name of ['www-authenticate', 'x-jeton-key-id', 'x-jeton-scope', 'x-jeton-client-id'])
+      expect(response.headers[name] ?? null, name).toBe(actual.headers.get(name))
+  }
+
   test('a check agrees with the gateway in every state of the key and its token', async () => {
     const states: ((key: Key) => Promise<unknown>)[] = [
       async () => undefined,
@@ -237,9 +248,17 @@ eachEngine((engine) => {
       await state(key)
       for (const path of paths) {
         const headers = { authorization: `Bearer ${access_token}`, 'x-original-uri': path }
-        const { status } = await send(`${service.url}/gateway/authorize`, { headers })
+        const actual = await send(`${service.url}/gateway/authorize`, { headers })
         const told = await check({ access_token, path, address: HERE })
-        expect(told.allowed, `${state} ${path}`).toBe(status === 200)
+        expect(told.allowed, `${state} ${path}`).toBe(actual.status === 200)
+        expectSameResponse(told, actual)
+        const pair = { 'x-app-id': key.appId, 'x-app-token': key.appToken, 'x-original-uri': path }
+        const isReplaced = String(state).includes('regenerate')
+        if (!isReplaced)
+          expectSameResponse(
+            await check({ app_id: key.appId, path, address: HERE }),
+            await send(`${service.url}/gateway/authorize`, { headers: pair }),
+          )
         if (told.allowed) allowed++
       }
     }

@@ -8,6 +8,7 @@ import { everythingIn, startTimedService, type TimedService } from '../timed-ser
 const REFUSAL_FIELDS = [
   'address',
   'at',
+  'command',
   'forwarded',
   'key',
   'key_id',
@@ -22,6 +23,16 @@ const REFUSAL_FIELDS = [
   'step',
   'steps',
 ]
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  app_id_unknown: 'jeton key list',
+  secret_wrong: 'jeton key regenerate <key>',
+  secret_replaced: 'jeton key regenerate <key> --grace-seconds 86400',
+  key_blocked: 'jeton key unblock <key>',
+  limit: 'jeton token usage',
+  management_id_unknown: 'jeton operator list',
+  management_token_wrong: 'jeton operator list',
+}
 
 /** Everything of an answer that its receiver sees, but for what names this one request. */
 const seen = ({ status, headers, text, body }: Answer): object => ({
@@ -202,6 +213,7 @@ eachEngine((engine) => {
           step,
         ).toBe(true)
         expect(body.remedy).toMatch(/\w{4}/)
+        expect(body.command).toBe(COMMANDS[step]?.replace('<key>', keyId!) ?? null)
         for (const one of [key, blocked, deleted, replaced]) expect(text).not.toContain(one.appToken)
       }
     })

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { projectRoute } from '../../routing/project-route.tsx'
-import { pageParams, textParam } from '../../routing/search-params.ts'
+import { choiceParam, pageParams, textParam } from '../../routing/search-params.ts'
 
 const auditLogRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -12,6 +12,7 @@ const auditLogRoute = createRoute({
     action: textParam(raw.action),
     actor: textParam(raw.actor),
     subject: textParam(raw.subject),
+    of: choiceParam(raw.of, ['service']),
   }),
   component: lazyRouteComponent(() => import('./audit-log-page.tsx'), 'AuditLogPage'),
 })

@@ -6,15 +6,39 @@ import { type App, forOperators, NullableText, strict } from '../../platform/htt
 import type { TokenCache } from '../tokens/index.ts'
 import { checkAccess } from './check-access.ts'
 
+export const CommandText = Type.Unsafe<string | null>({
+  ...NullableText,
+  description: 'The command of the remedy; null if none fixes it.',
+})
+
 const Answer = Type.Object({
   object: Type.Literal('access_check'),
   allowed: Type.Boolean(),
   needed_scope: NullableText,
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: NullableText,
+  command: CommandText,
+  response: Type.Object(
+    {
+      status: Type.Integer({ description: 'Status of the response.' }),
+      headers: Type.Record(Type.String(), Type.String(), { description: 'Headers about the decision.' }),
+      body: Type.Unsafe<object | null>({
+        type: ['object', 'null'],
+        additionalProperties: true,
+        description: 'The error without its `request_id`; null if the call is allowed.',
+      }),
+    },
+    { description: 'Response of the gateway to this call. The API itself may refuse it in the same way.' },
+  ),
 })
 
-export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCache }): void {
+interface Deps {
+  readonly db: Database
+  readonly tokenCache: TokenCache
+  readonly publicUrl: () => string
+}
+
+export function accessRoutes(app: App, deps: Deps): void {
   app.post(
     '/management/v1/access-checks',
     {
@@ -24,7 +48,7 @@ export function accessRoutes(app: App, deps: { db: Database; tokenCache: TokenCa
         operationId: 'access.check',
         summary: 'Check whether a token or key is allowed to call a path',
         description:
-          'Send `access_token` or `app_id`. Returns the result of every check, and how to fix the first that failed.',
+          'Send `access_token` or `app_id`. Returns the result of every check, how to fix the first that failed, and the response that the caller gets.',
         body: strict(
           {
             access_token: Type.Optional(Type.String({ maxLength: 500 })),

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { Problem, type Refusal } from '../../contract/problem.ts'
 import { covers, type Scope, wildcardScopeOf } from '../../contract/scopes.ts'
 import type { ClientAddress } from '../../platform/http/index.ts'
 import {
@@ -30,7 +30,7 @@ export interface Allowed {
 }
 
 /** A key, authenticated by its secret or by one of its tokens. */
-interface Caller {
+export interface Caller {
   readonly key: CachedKey
   readonly tokenScope: string | undefined
 }
@@ -109,7 +109,7 @@ function allowed(
 /** Limits the cache per key. Clients use few different scopes. */
 const MAX_CACHED_RIGHTS = 50
 
-function effectiveScopesOf(
+export function effectiveScopesOf(
   { rights, permissions }: CachedKey,
   tokenScope: string | undefined,
 ): EffectiveScopes {
@@ -129,17 +129,25 @@ function intersectScopes(held: readonly string[], permissions: readonly Scope[])
   return both
 }
 
-const missingScope = (held: readonly string[], { needed }: Call): Scope | undefined =>
+const missingScope = (held: readonly string[], { needed }: Pick<Call, 'needed'>): Scope | undefined =>
   needed.find((scope) => !covers(held, scope))
 
 /** Checks the address, then the scope. The address of a key pair was already checked with its secret. */
-function refusalFor(call: Call, { key, tokenScope }: Caller): Problem | undefined {
+function refusalFor(call: Call, caller: Caller): Problem | undefined {
+  const { key, tokenScope } = caller
   if (!key.allowsIp(call.caller.plain))
     return ipNotAllowed(
       key,
       call.caller.plain,
       tokenScope === undefined ? 'address_not_allowed' : 'bearer_address_not_allowed',
     )
+  return scopeRefusalFor(call, caller)
+}
+
+export function scopeRefusalFor(
+  call: Pick<Call, 'needed' | 'what'>,
+  { key, tokenScope }: Caller,
+): Problem | undefined {
   const byToken = tokenScope === undefined ? undefined : missingScope(tokenScope.split(' '), call)
   if (byToken) return insufficient(key, call, byToken, `This token has: ${tokenScope}.`)
   const byKey = missingScope(key.permissions, call)
@@ -155,15 +163,15 @@ const nothingSent = (): Problem =>
   })
 
 /** Same response for unknown, expired, revoked and malformed tokens, and for tokens of a blocked or deleted key. */
-const notActive = (verdict: Verdict & { active: false }): Problem =>
+export const notActive = (refusal: Refusal): Problem =>
   new Problem('unauthorized', {
     message: 'The token is not active.',
     details: 'Request a new token at /v1/oauth/token.',
     oauth: 'invalid_token',
-    refusal: verdict,
+    refusal,
   })
 
-function insufficient(key: CachedKey, { what }: Call, lacking: Scope, holds: string): Problem {
+function insufficient(key: CachedKey, { what }: Pick<Call, 'what'>, lacking: Scope, holds: string): Problem {
   const whole = wildcardScopeOf(lacking)
   const or = whole === lacking ? '' : ` or "${whole}"`
   return new Problem('insufficient_scope', {

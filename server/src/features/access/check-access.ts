@@ -13,6 +13,7 @@ import {
   type TokenRow,
 } from '../tokens/index.ts'
 import { requiredScopeOf } from './call-path.ts'
+import { type Holder, type PredictedResponse, predictResponse } from './predict-response.ts'
 
 export interface AccessQuestion {
   readonly access_token?: string | undefined
@@ -28,6 +29,8 @@ export interface Check {
   readonly passed: boolean
   readonly says: string
   readonly remedy?: string
+  /** The command that does what the remedy says. */
+  readonly command?: string
 }
 
 export interface AccessAnswer {
@@ -36,18 +39,30 @@ export interface AccessAnswer {
   readonly steps: Omit<Check, 'remedy'>[]
   /** How to fix the first step that failed. */
   readonly remedy: string | null
+  readonly command: string | null
+  readonly response: PredictedResponse
 }
 
 export type CheckDeps = { readonly db: Database; readonly tokenCache: TokenCache }
 
-const check = (step: string, passed: boolean, says: { yes: string; no: string; remedy: string }): Check =>
-  passed ? { step, passed, says: says.yes } : { step, passed, says: says.no, remedy: says.remedy }
+type Says = { yes: string; no: string; remedy: string; command?: string | undefined }
+
+/** The text of the remedy ends with its command. */
+function check(step: string, passed: boolean, { yes, no, remedy, command }: Says): Check {
+  if (passed) return { step, passed, says: yes }
+  return command === undefined
+    ? { step, passed, says: no, remedy }
+    : { step, passed, says: no, remedy: `${remedy}: ${command}`, command }
+}
 
 /**
  * Checks whether a token or key is allowed to call a path from an address, and reports each step. It reads the store
  * instead of the cache, and comes to the same decision as the guard.
  */
-export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Promise<AccessAnswer> {
+export async function checkAccess(
+  deps: CheckDeps & { readonly publicUrl: () => string },
+  question: AccessQuestion,
+): Promise<AccessAnswer> {
   const path = requiredScopeOf(question.path)
   const pathCheck = check('path', path.ok, {
     yes: path.ok ? `${question.path} requires "${path.needed}"${unnamed(question.path, path.needed)}` : '',
@@ -55,8 +70,10 @@ export async function checkAccess(deps: CheckDeps, question: AccessQuestion): Pr
     remedy: 'Call a plain path below /v1 or /client/v1.',
   })
   const needed = path.ok ? path.needed : null
-  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...(await holderSteps(deps, question, needed))])
-  return { allowed, needed_scope: needed, ...shown }
+  const { steps, holder } = await checkHolder(deps, question, needed)
+  const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...steps])
+  const response = predictResponse({ ...question, verdict: path, holder }, deps.publicUrl())
+  return { allowed, needed_scope: needed, ...shown, response }
 }
 
 /** The steps as operators see them, and how to fix the first that failed. */
@@ -66,6 +83,7 @@ export function outcomeOf(steps: readonly Check[]) {
     passed: failed === undefined,
     steps: steps.map(({ step, passed, says }) => ({ step, passed, says })),
     remedy: failed?.remedy ?? null,
+    command: failed?.command ?? null,
   }
 }
 
@@ -89,24 +107,33 @@ const CHECK_PATH = 'Check the path: no scope names it.'
 const maySee = ({ projects }: AccessQuestion, projectId: string): boolean =>
   projects?.includes(projectId) ?? true
 
-async function holderSteps(
+/** Checks whose credential it is. Address and permissions of the holder do not make its credential invalid. */
+async function checkHolder(
   deps: CheckDeps,
   question: AccessQuestion,
   needed: Scope | null,
-): Promise<Check[]> {
+): Promise<{ steps: Check[]; holder: Holder }> {
   if (question.access_token !== undefined) {
     const found = await findToken(deps, question.access_token, (id) => maySee(question, id))
-    return tokenSteps(deps, found, { question, needed })
+    const steps = tokenSteps(deps, found, { question, needed })
+    const isActive = steps.every(({ step, passed }) => passed || ABOUT_CALL.includes(step))
+    const key = isActive && found.key ? cachedKey(found.key, 0) : undefined
+    return { steps, holder: { kind: 'token', key, scope: found.token?.scope ?? '' } }
   }
   const key = await findApiKeyByAppId(deps.db, question.app_id!)
   const row = key && maySee(question, key.project_id) ? key : undefined
   const found = check('credential', row !== undefined, {
     yes: `the app id is key "${row?.name}"`,
     no: 'no API key has this app id',
-    remedy: 'Compare it with: jeton key list',
+    remedy: 'Compare it with',
+    command: 'jeton key list',
   })
-  return row ? [found, ...keySteps(cachedKey(row, 0), question, needed)] : [found]
+  const cached = row && cachedKey(row, 0)
+  const steps = cached ? [found, ...keySteps(cached, question, needed)] : [found]
+  return { steps, holder: { kind: 'key', key: cached } }
 }
+
+const ABOUT_CALL: readonly string[] = ['address', 'permissions', 'scope']
 
 export interface FoundToken {
   readonly isWellFormed: boolean
@@ -198,10 +225,9 @@ function keySteps(
     check('key_active', state === 'active', {
       yes: 'the key is active',
       no: `the key is ${state}`,
-      remedy:
-        state === 'blocked'
-          ? `Unblock it: jeton key unblock ${name}`
-          : 'Create a new key: see jeton key create --help',
+      ...(state === 'blocked'
+        ? { remedy: 'Unblock it', command: `jeton key unblock ${name}` }
+        : { remedy: 'Create a new key: see jeton key create --help' }),
     }),
   ]
   if (address !== undefined)
@@ -209,7 +235,8 @@ function keySteps(
       check('address', key.allowsIp(normalizeIp(address)), {
         yes: `${address} is allowed to use the key`,
         no: `${address} is not in the IP allowlist of the key`,
-        remedy: `Add it: jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
+        remedy: 'Add it',
+        command: `jeton key update ${name} --ip-whitelist ${[...whitelistOf(key.row), address].join(',')}`,
       }),
     )
   if (needed !== null)
@@ -217,9 +244,12 @@ function keySteps(
       check('permissions', covers(key.permissions, needed), {
         yes: `the key has: ${key.permissions.join(' ')}`,
         no: `the key has only: ${key.permissions.join(' ')}`,
-        remedy: isUnnamed(needed)
-          ? CHECK_PATH
-          : `Extend the permissions: jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+        ...(isUnnamed(needed)
+          ? { remedy: CHECK_PATH }
+          : {
+              remedy: 'Extend the permissions',
+              command: `jeton key update ${name} --permissions ${[...key.permissions, needed].join(',')}`,
+            }),
       }),
     )
   return steps

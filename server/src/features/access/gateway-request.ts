@@ -58,16 +58,17 @@ export function parseGatewayRequest(raw: RawRequest): GatewayRequest {
       'The proxy must replace X-Original-URI and X-Forwarded-Uri.',
     )
   const verdict = requiredScopeOf(path)
-  if (!verdict.ok)
-    throw refuse(
-      `This call is refused: ${verdict.says}.`,
-      'Only plain paths below /v1 and /client/v1 are allowed.',
-    )
-  return {
-    needed: [verdict.needed],
-    what: `${raw.headers['x-forwarded-method'] ?? raw.headers['x-original-method'] ?? 'The call to'} ${path.slice(0, 200)}`,
-  }
+  if (!verdict.ok) throw pathRefused(verdict.says)
+  const method = raw.headers['x-forwarded-method'] ?? raw.headers['x-original-method']
+  return { needed: [verdict.needed], what: callText(path, method) }
 }
+
+/** Names a call in messages. A proxy may send its method. */
+export const callText = (path: string, method: string | string[] = 'The call to'): string =>
+  `${method} ${path.slice(0, 200)}`
+
+export const pathRefused = (says: string): Problem =>
+  refuse(`This call is refused: ${says}.`, 'Only plain paths below /v1 and /client/v1 are allowed.')
 
 function requestedScopes(url: string): GatewayRequest {
   const query = url.indexOf('?')
@@ -83,9 +84,4 @@ function requestedScopes(url: string): GatewayRequest {
 
 /** A path that cannot be decoded never reaches a handler. A proxy needs 403 for it, not 400. */
 export const badGatewayUrl = (url: string): Problem | undefined =>
-  url.startsWith(GATEWAY)
-    ? refuse(
-        'This call is refused: the path has bad percent-encoding.',
-        'Only plain paths below /v1 and /client/v1 are allowed.',
-      )
-    : undefined
+  url.startsWith(GATEWAY) ? pathRefused('the path has bad percent-encoding') : undefined

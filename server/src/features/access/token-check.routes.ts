@@ -3,6 +3,7 @@ import { tokenIdOf } from '../../contract/ids.ts'
 import { type App, forOperators, IdParam, isoTime, NullableText, strict } from '../../platform/http/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { LIFETIME_MS } from '../tokens/index.ts'
+import { CommandText } from './access.routes.ts'
 import { type CheckDeps, type FoundToken, findToken, outcomeOf, tokenSteps } from './check-access.ts'
 
 const FoundTokenSchema = Type.Object({
@@ -20,6 +21,7 @@ const TokenCheck = Type.Object({
   active: Type.Boolean({ description: 'Whether the token is active.' }),
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: NullableText,
+  command: CommandText,
   token: Type.Unsafe<Partial<ReturnType<typeof tokenView>> | null>({
     ...FoundTokenSchema,
     type: ['object', 'null'],

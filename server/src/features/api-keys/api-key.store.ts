@@ -71,6 +71,10 @@ export const listVersionsChangedSince = (
 export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
   reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
 
+/** Ids and names of the keys with these ids. */
+export const namesOfKeys = (reader: Reader, ids: readonly string[]) =>
+  reader.read<ApiKeyTables>().selectFrom('api_keys').select(['id', 'name']).where('id', 'in', ids).execute()
+
 export interface KeyFilter {
   readonly projectId: string
   readonly state?: KeyState | undefined

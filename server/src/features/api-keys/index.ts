@@ -14,6 +14,7 @@ export {
   listVersionsChangedSince,
   lockApiKey,
   markKeysDeleted,
+  namesOfKeys,
   readKeyStateVersion,
 } from './api-key.store.ts'
 export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'

@@ -10,10 +10,11 @@ import {
   listAnswer,
   listOf,
   NullableText,
+  type Page,
   pageOf,
   strict,
 } from '../../platform/http/index.ts'
-import { type AuditRow, listAuditRows } from './audit.store.ts'
+import { type AuditFilter, type AuditRow, listAuditRows } from './audit.store.ts'
 
 const AnyOrNull = Type.Unsafe<unknown>({ description: 'Public view of the resource, without secrets.' })
 
@@ -22,6 +23,10 @@ const AuditEntry = Type.Object({
   object: Type.Literal('audit_entry'),
   at: Type.String(),
   actor: Type.Object({ type: Type.String(), id: Type.String() }),
+  actor_name: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'Present name of the operator or API key; null if it is gone, and for the service itself.',
+  }),
   via: Type.Unsafe<string>({
     type: 'string',
     enum: ['session', 'token', 'local'],
@@ -44,11 +49,12 @@ const Filter = strict({
   subject: filterField('Id of the changed resource.'),
 })
 
-const view = (row: AuditRow) => ({
+const view = (row: AuditRow, names: Names) => ({
   id: row.id,
   object: 'audit_entry' as const,
   at: isoTime(row.at),
   actor: { type: row.actor_type, id: row.actor_id },
+  actor_name: names.get(row.actor_id) ?? null,
   via: row.via ?? (row.actor_type === 'system' ? 'local' : 'token'),
   address: row.address,
   action: row.action,
@@ -59,10 +65,25 @@ const view = (row: AuditRow) => ({
   request_id: row.request_id,
 })
 
-const shape = { item: view, position: (row: AuditRow) => row }
+type Names = ReadonlyMap<string, string>
+
+interface Deps {
+  readonly db: Database
+  /** Names of operators and API keys by id. */
+  readonly nameActors: (actors: readonly { readonly type: string; readonly id: string }[]) => Promise<Names>
+}
 
 /** Does not require that the project exists, because the log of a deleted project stays readable. */
-export function auditRoutes(app: App, { db }: { db: Database }): void {
+export function auditRoutes(app: App, { db, nameActors }: Deps): void {
+  async function answer(filter: AuditFilter, page: Page) {
+    const found = await listAuditRows(db, filter, page)
+    const names = await nameActors(found.rows.map(({ actor_type: type, actor_id: id }) => ({ type, id })))
+    return listAnswer(found, page, {
+      item: (row: AuditRow) => view(row, names),
+      position: (row: AuditRow) => row,
+    })
+  }
+
   const common = {
     tags: ['audit'],
     querystring: Filter,
@@ -81,10 +102,7 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
         description: '`total` counts up to 10,000.',
       },
     },
-    async (request) => {
-      const page = pageOf(request.query)
-      return listAnswer(await listAuditRows(db, request.query, page), page, shape)
-    },
+    async ({ query }) => answer(query, pageOf(query)),
   )
 
   app.get(
@@ -98,10 +116,6 @@ export function auditRoutes(app: App, { db }: { db: Database }): void {
         summary: 'List changes in a project, newest first',
       },
     },
-    async (request) => {
-      const page = pageOf(request.query)
-      const filter = { ...request.query, projectId: request.params.project_id }
-      return listAnswer(await listAuditRows(db, filter, page), page, shape)
-    },
+    async ({ query, params }) => answer({ ...query, projectId: params.project_id }, pageOf(query)),
   )
 }

@@ -2,7 +2,7 @@
 export { createOperatorGuard } from './authenticate-operator.ts'
 export { createOperator, createOperatorIn, ensureConfiguredOperator } from './create-operator.ts'
 export { operatorRoutes } from './operator.routes.ts'
-export { countOperators, listOperatorNames } from './operator.store.ts'
+export { countOperators, listOperatorNames, namesOfOperators } from './operator.store.ts'
 export { sessionRoutes } from './session.routes.ts'
 export { removeEndedSessions } from './session.store.ts'
 export { createSessionCookies } from './session-cookie.ts'

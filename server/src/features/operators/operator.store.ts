@@ -36,6 +36,15 @@ export async function listOperatorNames(reader: Reader): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
+/** Ids and names of the operators with these ids. */
+export const namesOfOperators = (reader: Reader, ids: readonly string[]) =>
+  reader
+    .read<OperatorTables>()
+    .selectFrom('operators')
+    .select(['id', 'name'])
+    .where('id', 'in', ids)
+    .execute()
+
 export async function listOperatorRows(reader: Reader, page: Page): Promise<Rows<OperatorRow>> {
   const rows = await reader
     .read<OperatorTables>()

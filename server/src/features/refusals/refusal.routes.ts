@@ -29,6 +29,10 @@ const Refusal = Type.Object({
   step: Type.String({ description: 'Check that failed.' }),
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: Type.String(),
+  command: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'The command of the remedy; null if none fixes it.',
+  }),
   project_id: NullableText,
   key_id: NullableText,
   address: NullableText,
@@ -43,7 +47,7 @@ function view(row: RefusalRow) {
   const { project_id, at, ...rest } = row
   return {
     ...rest,
-    ...checksUpTo(row.step),
+    ...checksUpTo(row.step, row.key_id),
     object: 'refusal' as const,
     at: isoTime(at),
     project_id: project_id === '' ? null : project_id,

@@ -7,6 +7,8 @@ interface Step {
   readonly passed: string
   readonly failed: string
   readonly remedy: string
+  /** The command of the remedy, where it needs nothing but the key. */
+  readonly command?: string
 }
 
 const MANAGEMENT: readonly Step[] = [
@@ -29,12 +31,14 @@ const MANAGEMENT: readonly Step[] = [
     failed: 'there is no operator with this X-Management-Id',
     remedy:
       'List operators: jeton operator list. Create one on the host of the store: jeton operator create --local',
+    command: 'jeton operator list',
   },
   {
     step: 'management_token_wrong',
     passed: 'the token is correct',
     failed: 'the token does not belong to this operator',
     remedy: 'List operators: jeton operator list. Replace the token: jeton operator regenerate <operator>',
+    command: 'jeton operator list',
   },
   {
     step: 'role_insufficient',
@@ -57,6 +61,7 @@ const SESSION: readonly Step[] = [
     passed: 'the session is live',
     failed: 'the session is unknown, ended, expired, or its operator was deleted or regenerated',
     remedy: 'Sign in again. See who is signed in: jeton session list',
+    command: 'jeton session list',
   },
 ]
 
@@ -81,6 +86,7 @@ const CLIENT: readonly Step[] = [
     passed: 'the app id belongs to a key',
     failed: 'no API key has this app id',
     remedy: 'Check X-App-Id against: jeton key list',
+    command: 'jeton key list',
   },
   {
     step: 'key_deleted',
@@ -93,6 +99,7 @@ const CLIENT: readonly Step[] = [
     passed: 'the secret belongs to the key',
     failed: 'the secret is neither the current nor the previous secret of this key',
     remedy: 'Configure the client with the current secret, or create a new one: jeton key regenerate <key>',
+    command: 'jeton key regenerate <key>',
   },
   {
     step: 'secret_replaced',
@@ -100,12 +107,14 @@ const CLIENT: readonly Step[] = [
     failed: 'the secret is the previous one, and its grace period has ended',
     remedy:
       'Configure the client with the current secret, or create a new one with a grace period: jeton key regenerate <key> --grace-seconds 86400',
+    command: 'jeton key regenerate <key> --grace-seconds 86400',
   },
   {
     step: 'key_blocked',
     passed: 'the key is not blocked',
     failed: 'the key is blocked',
     remedy: 'Unblock it: jeton key unblock <key>. Its old tokens stay invalid.',
+    command: 'jeton key unblock <key>',
   },
   {
     step: 'address_not_allowed',
@@ -119,6 +128,7 @@ const CLIENT: readonly Step[] = [
     passed: 'the token limit was not reached',
     failed: 'the project or the key had reached its limit of active tokens',
     remedy: 'See which keys hold tokens: jeton token usage. Clients should reuse a token until it expires.',
+    command: 'jeton token usage',
   },
 ]
 
@@ -176,12 +186,19 @@ export interface Check {
   readonly says: string
 }
 
+interface Explained {
+  readonly steps: Check[]
+  readonly remedy: string
+  readonly command: string | null
+}
+
 /** Returns the checks up to the failed one, and how to fix it. */
-export function checksUpTo(step: string): { steps: Check[]; remedy: string } {
+export function checksUpTo(step: string, keyId: string | null): Explained {
   const checks = CHECKS.find((steps) => steps.some((one) => one.step === step)) ?? []
   const at = checks.findIndex((one) => one.step === step)
   const steps = checks
     .slice(0, at + 1)
     .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : one.failed }))
-  return { steps, remedy: checks[at]?.remedy ?? 'Look up the error key in the documentation.' }
+  const { remedy = 'Look up the error key in the documentation.', command } = checks[at] ?? {}
+  return { steps, remedy, command: command?.replace('<key>', keyId ?? '<key>') ?? null }
 }

@@ -27,7 +27,7 @@ export const keyNotAccepted = (step: string, key?: CachedKey): Problem =>
     refusal: { step, keyId: key?.row.id, projectId: key?.row.project_id },
   })
 
-const blocked = (key: CachedKey): Problem =>
+export const keyBlocked = (key: CachedKey): Problem =>
   new Problem('api_key_blocked', {
     message: 'This API key is blocked.',
     details: 'Its tokens no longer work. An operator can unblock the key to issue new ones.',
@@ -56,7 +56,7 @@ function refusalFor(key: CachedKey | undefined, { digest, now, address }: Attemp
   const verdict = matchSecret(key.row, digest, now)
   if (verdict === 'wrong') return keyNotAccepted('secret_wrong', key)
   if (verdict === 'replaced') return keyNotAccepted('secret_replaced', key)
-  if (key.row.state === 'blocked') return blocked(key)
+  if (key.row.state === 'blocked') return keyBlocked(key)
   if (!key.allowsIp(address)) return ipNotAllowed(key, address)
   return undefined
 }

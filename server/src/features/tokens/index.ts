@@ -3,6 +3,8 @@ export {
   type AuthenticationDeps,
   authenticateKey,
   ipNotAllowed,
+  keyBlocked,
+  keyNotAccepted,
   tryAuthenticateKey,
 } from './authenticate-key.ts'
 export { type CachedKey, cachedKey, type EffectiveScopes } from './cached-key.ts'

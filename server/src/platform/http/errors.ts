@@ -118,7 +118,7 @@ function challenge(problem: Problem, sent: string, oauth: boolean): string | und
 
 export function errorResponse(
   problem: Problem,
-  request: ErrorContext,
+  request: Pick<ErrorContext, 'id' | 'headers'>,
   { oauth = false, refusalInHeader, publicUrl }: ErrorFormat & { publicUrl: string },
 ): ErrorResponse {
   const text = JSON.stringify(errorBody(problem, { requestId: request.id, oauth, publicUrl }))

@@ -1,0 +1,67 @@
+import { RotateCw } from 'lucide-react'
+import type { Schemas } from '../../api/client.ts'
+import { useApi } from '../../api/query.ts'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { type Column, Rows } from '../../components/data-table.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { StateBadge, type Tone } from '../../components/state-badge.tsx'
+
+type Check = Schemas['Check']
+
+const TONES: Readonly<Record<Check['result'], Tone>> = {
+  failed: 'bad',
+  warning: 'warn',
+  unknown: 'neutral',
+  ok: 'ok',
+}
+const ORDER = Object.keys(TONES)
+
+const COLUMNS: readonly Column<Check>[] = [
+  { header: 'Result', cell: ({ result }) => <StateBadge tone={TONES[result]}>{result}</StateBadge> },
+  { header: 'Check', cell: ({ name }) => <span className="nowrap">{name}</span> },
+  {
+    header: 'Finding',
+    cell: ({ says, remedy }) => (
+      <>
+        {says}
+        {remedy && <div className="dim">{remedy}</div>}
+      </>
+    ),
+  },
+]
+
+/** The worst first. Checks of one result keep their order. */
+const byResult = (checks: readonly Check[]): Check[] =>
+  checks.toSorted((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result))
+
+/** The findings of `jeton doctor --production`, inside the service. They are read once and at the press of a button. */
+export function Findings() {
+  const checks = useApi('/checks')
+  return (
+    <Card
+      title="Checks"
+      aside={
+        <>
+          <CopyButton text="jeton doctor --production" label="Copy as CLI" look="quiet" />
+          <Button onPress={() => void checks.refetch()} isPending={checks.isFetching}>
+            <RotateCw size={13} aria-hidden /> Check again
+          </Button>
+        </>
+      }
+      flush
+    >
+      <Loaded query={checks} lines={6}>
+        {({ data }) => (
+          <Rows
+            label="Checks"
+            rows={byResult(data)}
+            columns={COLUMNS}
+            rowKey={({ name, says }) => `${name} ${says}`}
+          />
+        )}
+      </Loaded>
+    </Card>
+  )
+}
