@@ -26,6 +26,7 @@ export const PAGES: Readonly<Record<string, (subjects: Subjects) => string>> = {
   Destination: ({ projectId, destinationId }) => `/projects/${projectId}/destinations/${destinationId}`,
   Customers: ({ projectId }) => `/projects/${projectId}/customers`,
   Customer: ({ projectId, customerId }) => `/projects/${projectId}/customers/${customerId}`,
+  'Your sessions': () => '/sessions',
   'Audit log': ({ projectId }) => `/projects/${projectId}/audit-log`,
   System: () => '/system',
   Operators: () => '/operators',
