@@ -18,9 +18,9 @@ const marked: Middleware = {
     else noteContact()
     return response
   },
-  onError({ request, error }) {
-    // A page that was left stops its requests. That says nothing about the server.
-    if (!request.signal.aborted) noteFailure()
+  onError({ error }) {
+    // A page that is left cancels its requests.
+    if (!(error instanceof DOMException && error.name === 'AbortError')) noteFailure()
     return error instanceof Error ? error : new Error(String(error))
   },
 }
