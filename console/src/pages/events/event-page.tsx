@@ -19,6 +19,7 @@ import { SentRequest } from './sent-request.tsx'
 import { Timeline } from './timeline.tsx'
 
 const POLL_MS = 3_000
+const CATCH_UP_MS = 500
 
 export type Event = AnswerOf<'/projects/{project_id}/events/{event_id}'>
 export type WholeDelivery = AnswerOf<'/projects/{project_id}/deliveries/{delivery_id}'>
@@ -43,12 +44,14 @@ function useDeliveries(projectId: string, eventId: string): readonly WholeDelive
   )
   const heads = list.data?.data ?? []
   const whole = useQueries({
-    queries: heads.map(({ id, attempts_made, status }) => {
-      const path = { project_id: projectId, delivery_id: id }
-      const query = apiQuery('/projects/{project_id}/deliveries/{delivery_id}', { path })
-      // Read again once the list shows another attempt or status, not at every poll.
-      return { ...query, queryKey: [...query.queryKey, attempts_made, status] as never }
-    }),
+    queries: heads.map(({ id, attempts_made, status }) => ({
+      ...apiQuery('/projects/{project_id}/deliveries/{delivery_id}', {
+        path: { project_id: projectId, delivery_id: id },
+      }),
+      // Read again only while the list shows another attempt or status.
+      refetchInterval: ({ state: { data } }: { state: { data: WholeDelivery | undefined } }) =>
+        data?.attempts_made === attempts_made && data.status === status ? false : CATCH_UP_MS,
+    })),
   })
   if (list.data === undefined || whole.some(({ data }) => data === undefined)) return undefined
   return whole.map(({ data }) => data as WholeDelivery)

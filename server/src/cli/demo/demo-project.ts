@@ -39,8 +39,8 @@ const KEYS = (address: string) => [
   { name: 'legacy-pos', permissions: ['api'] },
 ]
 
-const NAMES = ['Ada Nowak', 'Ben Okafor', 'Chiara Russo', 'Dev Patel', 'Elif Kaya', 'Finn Larsen']
-const MORE_NAMES = ['Grace Kim', 'Hugo Martin', 'Ines Costa', 'Jonas Weber', 'Kofi Mensah', 'Lena Horvat']
+const NAMES =
+  'Ada Nowak, Ben Okafor, Chiara Russo, Dev Patel, Elif Kaya, Finn Larsen, Grace Kim, Hugo Martin, Ines Costa, Jonas Weber, Kofi Mensah, Lena Horvat'
 const REWARDS = [
   { name: 'Mug', price: 100 },
   { name: 'Tote bag', price: 250 },
@@ -148,7 +148,7 @@ async function openShop({ connection }: Session, credential: Credential) {
     campaigns.find(({ name }) => name === CAMPAIGN) ??
     (await call('POST', '/loyalties', { name: CAMPAIGN, voucher }))
   const cards: Card[] = []
-  for (const [i, name] of [...NAMES, ...MORE_NAMES].entries()) {
+  for (const [i, name] of NAMES.split(', ').entries()) {
     const email = `${name.split(' ')[0]!.toLowerCase()}@example.com`
     // A customer who joins again gets the same card.
     const customer = { source_id: `demo-${i + 1}`, name, email }
