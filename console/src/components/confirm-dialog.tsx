@@ -3,6 +3,7 @@ import { useChange } from '../api/query.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { ErrorState } from './notices.tsx'
+import { showReceipt } from './receipt-dialog.tsx'
 
 interface ConfirmDialogProps<Result> {
   /** The button that opens it. */
@@ -28,38 +29,32 @@ export function ConfirmDialog<Result>(props: ConfirmDialogProps<Result>) {
     if (next) change.reset()
   }
   const confirm = async () => {
-    await change.mutateAsync(undefined as never).catch(() => undefined)
+    const done = await change.mutateAsync(undefined as never).then(
+      (result) => ({ result }),
+      () => undefined,
+    )
+    if (!done) return
+    setOpen(false)
+    if (receipt) showReceipt({ title, content: receipt(done.result) })
   }
-  if (change.isSuccess && !receipt && isOpen) setOpen(false)
   return (
     <Dialog title={title} trigger={trigger} isOpen={isOpen} onOpenChange={open}>
-      {(close) =>
-        change.isSuccess && receipt ? (
-          <>
-            <div className="receipt">{receipt(change.data)}</div>
-            <div className="dialog-actions">
-              <Button onPress={close} autoFocus>
-                Close
-              </Button>
-            </div>
-          </>
-        ) : (
-          <>
-            <div className="stack tight">{consequence}</div>
-            {change.error && <ErrorState error={change.error} />}
-            <div className="dialog-actions">
-              <Button onPress={close}>Cancel</Button>
-              <Button
-                look={isDangerous ? 'danger' : 'primary'}
-                isPending={change.isPending}
-                onPress={() => void confirm()}
-              >
-                {confirmLabel}
-              </Button>
-            </div>
-          </>
-        )
-      }
+      {(close) => (
+        <>
+          <div className="stack tight">{consequence}</div>
+          {change.error && <ErrorState error={change.error} />}
+          <div className="dialog-actions">
+            <Button onPress={close}>Cancel</Button>
+            <Button
+              look={isDangerous ? 'danger' : 'primary'}
+              isPending={change.isPending}
+              onPress={() => void confirm()}
+            >
+              {confirmLabel}
+            </Button>
+          </div>
+        </>
+      )}
     </Dialog>
   )
 }

@@ -22,7 +22,8 @@ export function TextField(props: TextFieldProps) {
   const { label, error, hint, rows, placeholder, isMono, ...rest } = props
   const className = isMono ? 'mono' : undefined
   return (
-    <AriaTextField {...rest} isInvalid={error !== undefined} className="field">
+    // The server decides what is valid, so the browser must not keep a form from being sent.
+    <AriaTextField {...rest} validationBehavior="aria" isInvalid={error !== undefined} className="field">
       <Label>{label}</Label>
       {rows ? (
         <TextArea rows={rows} placeholder={placeholder} className={className} spellCheck={false} />

@@ -4,10 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { plural } from '../../components/number-text.ts'
-import { Propagation } from './propagation.tsx'
-
-/** Waits until every process refuses the key, and says how long each one took. */
-const WAIT_MS = 5_000
+import { Propagation, WAIT_MS } from './propagation.tsx'
 
 export function BlockKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
   const [reason, setReason] = useState('')

@@ -3,12 +3,10 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { plural } from '../../components/number-text.ts'
 import { BlockKey } from './block-key.tsx'
-import { Propagation } from './propagation.tsx'
+import { Propagation, WAIT_MS } from './propagation.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
 type ApiKey = Schemas['ApiKey']
-
-export const WAIT_MS = 5_000
 
 export function KeyActions({ apiKey }: { apiKey: ApiKey }) {
   const params = { path: { project_id: apiKey.project_id, key_id: apiKey.id }, query: { wait_ms: WAIT_MS } }

@@ -7,11 +7,10 @@ import { TextField } from '../../components/fields.tsx'
 import { ErrorState } from '../../components/notices.tsx'
 import { AddressEditor, entriesOf } from './address-editor.tsx'
 import { PermissionPicker } from './permission-picker.tsx'
-import { Propagation } from './propagation.tsx'
+import { Propagation, WAIT_MS } from './propagation.tsx'
 
 type ApiKey = Schemas['ApiKey']
 
-const WAIT_MS = 2_000
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one))
 

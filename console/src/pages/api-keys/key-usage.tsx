@@ -1,9 +1,9 @@
 import type { Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
-import { useMinutesAgo } from '../../api/time-range.ts'
 import { Card } from '../../components/card.tsx'
 import { countText } from '../../components/number-text.ts'
 import { TimeChart } from '../../components/time-chart.tsx'
+import { useMinutesAgo } from '../../components/time-range.ts'
 import { timesOf } from '../../components/usage-series.ts'
 
 const DAY_MINUTES = 24 * 60

@@ -1,5 +1,8 @@
 import type { Schemas } from '../../api/client.ts'
 
+/** How long a change waits for the confirmation of every process. */
+export const WAIT_MS = 5_000
+
 interface PropagationProps {
   /** The verb of the sentence: "Refused by 3 of 3 processes". */
   readonly done: string

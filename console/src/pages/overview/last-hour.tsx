@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { useKeyNames } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
-import { useMinutesAgo } from '../../api/time-range.ts'
 import { Card } from '../../components/card.tsx'
 import type { ChartSeries } from '../../components/chart-options.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { countText } from '../../components/number-text.ts'
 import { TimeChart, type TimeChartProps } from '../../components/time-chart.tsx'
+import { useMinutesAgo } from '../../components/time-range.ts'
 import { lastOf, seriesOf, timesOf } from '../../components/usage-series.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useRole } from '../../session/session.tsx'
@@ -69,7 +69,7 @@ function DecisionsChart() {
   }
   return (
     <Chart
-      title="Decisions per minute"
+      title="Decisions in the last hour"
       figure={calls.data && countText((calls.data.total ?? 0) + refused)}
       note={refused > 0 ? `${countText(refused)} refused` : undefined}
       query={calls.data?.series.length === 0 && refusals.data ? refusals : calls}

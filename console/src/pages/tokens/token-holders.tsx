@@ -1,9 +1,9 @@
 import { useKeyNames } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
-import { useMinutesAgo } from '../../api/time-range.ts'
 import { Card } from '../../components/card.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { TimeChart } from '../../components/time-chart.tsx'
+import { useMinutesAgo } from '../../components/time-range.ts'
 import { seriesOf, timesOf } from '../../components/usage-series.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 
