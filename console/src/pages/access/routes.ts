@@ -11,6 +11,9 @@ const accessRoute = createRoute({
     key: textParam(raw.key),
     path: textParam(raw.path),
     address: textParam(raw.address),
+    from: textParam(raw.from),
+    to: textParam(raw.to),
+    of: textParam(raw.of),
   }),
   component: lazyRouteComponent(() => import('./access-page.tsx'), 'AccessPage'),
 })

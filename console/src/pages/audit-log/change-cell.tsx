@@ -20,7 +20,7 @@ const Fields = ({ changes }: { changes: readonly FieldChange[] }) => (
   </ul>
 )
 
-/** Before and after of a change. What was created or removed as a whole is folded. */
+/** Before and after of a change. A resource that was created or removed as a whole is folded. */
 export function ChangeCell({ entry: { before, after } }: { entry: Schemas['AuditEntry'] }) {
   const changes = changesOf(before, after)
   if (changes.length === 0) return <span className="dim">no field</span>

@@ -1,6 +1,6 @@
 import type { Recogniser } from '../../search/recogniser.ts'
 
-/** Ids of operators and sessions. What they changed, or what was done to them, is in the log of the service. */
+/** Ids of operators. The log shows their changes. */
 export const RECOGNISERS: readonly Recogniser[] = [
   {
     finds: 'changes by an operator',

@@ -31,11 +31,7 @@ export function OperatorsPage() {
       <section className="card flush">
         <EmptyState
           sentence="Only admins see operators. Your own sessions have their page."
-          action={
-            <Link to="/sessions" search={{} as never}>
-              Your sessions
-            </Link>
-          }
+          action={<Link to="/sessions">Your sessions</Link>}
         />
       </section>
     </>

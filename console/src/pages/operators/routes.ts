@@ -2,10 +2,12 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { rootRoute } from '../../routing/root-route.tsx'
 import { pageParams, textParam } from '../../routing/search-params.ts'
 
+type Search = Partial<Record<'page' | 'cursor' | 'operator', string | undefined>>
+
 const operatorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: 'operators',
-  validateSearch: pageParams,
+  validateSearch: (raw: Record<string, unknown>): Search => pageParams(raw),
   component: lazyRouteComponent(() => import('./operators-page.tsx'), 'OperatorsPage'),
 })
 
@@ -13,7 +15,7 @@ const operatorRoute = createRoute({
 const sessionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: 'sessions',
-  validateSearch: (raw: Record<string, unknown>) => ({
+  validateSearch: (raw: Record<string, unknown>): Search => ({
     ...pageParams(raw),
     operator: textParam(raw.operator),
   }),

@@ -14,7 +14,7 @@ type Project = Schemas['Project']
 
 const NONE = { limit: 1 } as const
 
-/** What stops working. Counts that are still being read are left out. */
+/** Lists everything that stops working. Counts that are still being read are left out. */
 function Consequences({ project: { id, active_tokens } }: { project: Project }) {
   const path = { project_id: id }
   const keys = useApi('/projects/{project_id}/api-keys', { path, query: NONE }).data?.total

@@ -24,7 +24,7 @@ export interface PredictedResponse {
   readonly body: object | null
 }
 
-/** What the gateway answers to the call, in the order of its checks. An address that is not named is not checked. */
+/** The response of the gateway to the call, in the order of its checks. An address that is not named is not checked. */
 export function predictResponse(call: CheckedCall, publicUrl: string): PredictedResponse {
   const refusal = refusalFor(call)
   if (!refusal) return allowed(call.holder)

@@ -1,0 +1,46 @@
+import { Link } from '@tanstack/react-router'
+import type { Schemas } from '../../api/client.ts'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { StateBadge } from '../../components/state-badge.tsx'
+import { responseText } from './response-text.ts'
+import { Steps } from './steps.tsx'
+
+interface VerdictProps {
+  readonly answer: Schemas['AccessCheck']
+  /** The key, if one was checked and not a token. */
+  readonly apiKey?: Schemas['ApiKey']
+}
+
+/** The checks one by one, the fix, and the response that the caller gets. */
+export const Verdict = ({ answer, apiKey }: VerdictProps) => (
+  <div className="verdict" role="status">
+    <div className="stack tight">
+      <div className="row">
+        <StateBadge tone={answer.allowed ? 'ok' : 'bad'}>{answer.allowed ? 'allowed' : 'refused'}</StateBadge>
+        {apiKey && (
+          <Link
+            to="/projects/$projectId/api-keys/$keyId"
+            params={{ projectId: apiKey.project_id, keyId: apiKey.id }}
+          >
+            Open {apiKey.name}
+          </Link>
+        )}
+      </div>
+      <Steps steps={answer.steps} />
+      {answer.remedy && <Fix remedy={answer.remedy} command={answer.command} />}
+    </div>
+    <div className="stack tight">
+      <h3>Response of the gateway</h3>
+      <CodeBlock text={responseText(answer.response)} />
+    </div>
+  </div>
+)
+
+/** The remedy; its command apart, to be copied. */
+export const Fix = ({ remedy, command }: { remedy: string; command: string | null }) => (
+  <>
+    <h3>Fix</h3>
+    <p>{command ? remedy.replace(`: ${command}`, ':') : remedy}</p>
+    {command && <CodeBlock text={command} />}
+  </>
+)
