@@ -32,3 +32,25 @@ export const widerThanWindow = (page: Page): Promise<string[]> =>
       ...wide.slice(0, 8).map((element) => element.outerHTML.slice(0, 160)),
     ]
   })
+
+/**
+ * Texts with marks that turn the direction, in one line with other text and not isolated from it: a name could then change
+ * how the text around it reads.
+ */
+export const turnedText = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const texts = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT)
+    const found: string[] = []
+    while (texts.nextNode()) {
+      const text = texts.currentNode.textContent ?? ''
+      if (!/[\u202A-\u202E\u2066-\u2069]/.test(text)) continue
+      let around = texts.currentNode.parentElement!
+      const isInline = () => getComputedStyle(around).display === 'inline'
+      const isIsolated = () => /isolate|plaintext/.test(getComputedStyle(around).unicodeBidi)
+      while (isInline() && !isIsolated()) around = around.parentElement!
+      const isAlone = around.textContent?.trim() === text.trim()
+      if (!isAlone && !isIsolated()) found.push(around.outerHTML.slice(0, 200))
+      else if (!isAlone) found.push(`together with other text: ${around.outerHTML.slice(0, 200)}`)
+    }
+    return found
+  })

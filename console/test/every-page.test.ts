@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { newFolder } from '../../server/test/command-line.ts'
 import { startService, type TestService } from '../../server/test/service.ts'
-import { accessibilityFindings, widerThanWindow } from './accessibility.ts'
+import { accessibilityFindings, turnedText, widerThanWindow } from './accessibility.ts'
 import { describeInBrowser, openBrowser } from './browser.ts'
 import { type HostileProject, openHostileProject } from './hostile-project.ts'
 import { openPage, PAGES } from './pages.ts'
@@ -22,6 +22,9 @@ const createdByData = (page: Page): Promise<string[]> =>
     const ran = '__hostile' in window ? ['a script of the data ran'] : []
     return [...ran, ...[...elements].map((element) => element.outerHTML.slice(0, 200))]
   })
+
+/** Pages that show the hostile name in their content. */
+const SHOWING = ['API keys', 'API key', 'Event', 'Customers', 'Customer', 'Audit log', 'Operators']
 
 describeInBrowser('every page', () => {
   let service: TestService
@@ -42,6 +45,9 @@ describeInBrowser('every page', () => {
       const { page } = await openBrowser(service.url)
       await openPage(page, PAGES[name]!(hostile))
       expect(await createdByData(page)).toEqual([])
+      expect(await turnedText(page)).toEqual([])
+      if (SHOWING.includes(name))
+        expect(await page.locator('main').textContent()).toContain('<img src=x onerror=')
       expect(await accessibilityFindings(page), 'light').toEqual([])
       await page.emulateMedia({ colorScheme: 'dark' })
       expect(await accessibilityFindings(page), 'dark').toEqual([])

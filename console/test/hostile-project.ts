@@ -7,7 +7,7 @@ const RUN = 'window.__hostile=1'
 export const SCRIPT = `<script>${RUN}</script><img src=x onerror="${RUN}">`
 export const LINK = `javascript:${RUN}//`
 /** Turns the direction of the text around it, where that is not isolated. */
-export const TURNED = '\u202Egpj.exe\u202C \u05E9\u05DC\u05D5\u05DD'
+export const TURNED = '\u202Egpj.exe \u05E9\u05DC\u05D5\u05DD'
 const LINE = 'x'.repeat(16 * 1024)
 
 /** A name of at most 100 characters with everything in it. */
