@@ -39,7 +39,7 @@ function useRecent(project_id: string) {
 }
 
 function Uses({ issued, calls }: { issued: number; calls: number }) {
-  if (issued === 0) return <span className="dim">–</span>
+  if (issued === 0 || calls === 0) return <span className="dim">–</span>
   const uses = calls / issued
   const shown = `${uses < 10 ? uses.toFixed(1) : countText(Math.round(uses))}×`
   return uses < MIN_USES ? (
