@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds on the page, one line per element. */
+/** Findings of axe on the page, one line per element. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   await page.evaluate(SOURCE)
   const { violations } = await page.evaluate(() =>

@@ -107,7 +107,7 @@ describeInBrowser('API keys', () => {
       expect(new Set(lines.map((line) => /pid (\d+): [\d.]+ s$/.exec(line)?.[1])).size).toBe(WORKERS)
       await expect.poll(() => script.answers.length).toBeGreaterThan(refusedFrom + 5)
       await script.stop()
-      // The answer that was under way when the receipt came may still be the old one.
+      // The answer that was in progress when the receipt came may still be the old one.
       expect(script.answers.slice(refusedFrom + 1)).not.toContain(true)
       await button(page, 'Close').click()
       await button(page, 'Unblock').waitFor()
