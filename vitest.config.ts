@@ -43,6 +43,14 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'processes', include: ['server/test/processes/*.test.ts'] } },
       { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'console',
+          include: ['console/test/*.test.ts'],
+          globalSetup: ['console/test/global-setup.ts'],
+        },
+      },
       { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'] } },
       {
         // Without `extends`: these tests use the packages as they are installed, and need no PostgreSQL.

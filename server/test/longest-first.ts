@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The projects with the longest files. */
-const LONGEST = ['faults', 'processes', 'fuzz']
+const LONGEST = ['faults', 'processes', 'console', 'fuzz']
 
 const rankOf = ({ project }: TestSpecification): number => {
   const index = LONGEST.indexOf(project.name)

@@ -30,7 +30,7 @@ export function ProjectSwitcher({ projectId }: { projectId: string | undefined }
   return (
     <>
       <MenuButton
-        label={`Project: ${current?.name ?? 'none'}`}
+        label={`Project: ${current?.name ?? 'Choose a project'}`}
         groups={can('admin') ? [items, [CREATE]] : [items]}
         onAction={(id) => (id === CREATE.id ? setCreating(true) : open(id))}
       >

@@ -33,10 +33,11 @@ export function SearchField({ projectId }: { projectId: string | undefined }) {
   return (
     <>
       <div className="search-button">
-        <Button onPress={() => setOpen(true)} aria-label="Search">
+        <Button onPress={() => setOpen(true)}>
           <Search size={14} aria-hidden />
+          <span className="visually-hidden">Search</span>
           <span className="ellipsis">Paste an id, a token, a card, an email, an address</span>
-          <kbd>/</kbd>
+          <kbd aria-hidden>/</kbd>
         </Button>
       </div>
       <Dialog title="Search" isOpen={isOpen} onOpenChange={setOpen} isWide>

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { METRICS, type MetricDescription } from '../contract/metrics.ts'
 import { type Family, familiesText } from './metric-families.ts'
 

@@ -54,7 +54,7 @@ function CheckNow({ refusal: { key_id: key, path, address } }: { refusal: Refusa
   const search = { key, path, ...(address !== null && { address }) }
   return (
     <p>
-      <Link to="." search={search as never}>
+      <Link to="." search={search as never} className="button">
         Check the same call of this key now
       </Link>
     </p>

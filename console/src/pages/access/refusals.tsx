@@ -6,14 +6,16 @@ import { cliText } from '../../api/request-text.ts'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
-import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
+import { sentenceText } from './sentence-text.ts'
 
 type Refusal = Schemas['Refusal']
 
 const POLL_MS = 5_000
+/** Fewer than on other pages: this one shows more than the list. */
+const SHOWN = 10
 
 const explain = (request: string) => (current: object) => ({ ...current, request })
 
@@ -26,7 +28,7 @@ export function Refusals() {
   const filter = { from, to, key: of }
   const refusals = useApi(
     '/projects/{project_id}/refusals',
-    { path: { project_id }, query: { ...filter, cursor, limit: PAGE_SIZE } as never },
+    { path: { project_id }, query: { ...filter, cursor, limit: SHOWN } as never },
     { pollMs: POLL_MS },
   )
   const columns: readonly Column<Refusal>[] = [
@@ -34,8 +36,8 @@ export function Refusals() {
     {
       header: 'Reason',
       cell: ({ request_id, step, steps }) => (
-        <Link to="." search={explain(request_id) as never} className="sentence">
-          {steps.find(({ passed }) => !passed)?.says ?? step}
+        <Link to="." search={explain(request_id) as never}>
+          {sentenceText(steps.find(({ passed }) => !passed)?.says ?? step)}
         </Link>
       ),
     },
@@ -47,7 +49,7 @@ export function Refusals() {
         </code>
       ),
     },
-    { header: 'Answer', cell: ({ status, key }) => `${status} ${key}` },
+    { header: 'Answer', cell: ({ status, key }) => <span className="nowrap">{`${status} ${key}`}</span> },
     {
       header: 'API key',
       cell: ({ key_id }) => (key_id ? nameOf(key_id) : <span className="dim">unknown</span>),

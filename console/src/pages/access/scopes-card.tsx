@@ -34,6 +34,11 @@ function Keys({ keys, scope }: { keys: readonly Key[]; scope: Scope }) {
   )
 }
 
+const SIDES = [
+  { side: 'server', title: 'Scopes below /v1' },
+  { side: 'client', title: 'Scopes below /client/v1' },
+] as const
+
 /** Every scope, and the active keys whose permissions cover it. */
 export function ScopesCard() {
   const project_id = useProjectId()
@@ -41,25 +46,35 @@ export function ScopesCard() {
   const query = { limit: MAX_KEYS, state: 'active' } as const
   const keys = useApi('/projects/{project_id}/api-keys', { path: { project_id }, query })
   const columns: readonly Column<Scope>[] = [
-    { header: 'Scope', cell: ({ name }) => <code>{name}</code> },
-    { header: 'Opens', cell: ({ path }) => <code className="dim">{path}</code> },
     {
-      header: 'Keys that open it',
-      cell: (scope) => <Keys keys={keys.data?.data ?? []} scope={scope} />,
+      header: 'Scope',
+      cell: ({ name, path }) => <code title={`Opens ${path}`}>{name}</code>,
     },
+    { header: 'Keys that open it', cell: (scope) => <Keys keys={keys.data?.data ?? []} scope={scope} /> },
   ]
   return (
-    <Card
-      title="Scopes and the keys that open them"
-      aside={<CopyButton text="jeton scope list" label="Copy as CLI" look="quiet" />}
-      flush
-    >
+    <>
+      <div className="columns scopes">
+        {SIDES.map(({ side, title }) => (
+          <Card key={side} title={title} aside={side === 'server' && <ScopeList />} flush>
+            <Loaded query={scopes} lines={8}>
+              {({ data }) => (
+                <Rows
+                  label={title}
+                  rows={data.filter((scope) => scope.side === side)}
+                  columns={columns}
+                  rowKey={({ name }) => name}
+                />
+              )}
+            </Loaded>
+          </Card>
+        ))}
+      </div>
       {(keys.data?.total ?? 0) > MAX_KEYS && (
-        <p className="dim padded">Only the newest {MAX_KEYS} active keys are shown.</p>
+        <p className="dim">Only the newest {MAX_KEYS} active keys are shown.</p>
       )}
-      <Loaded query={scopes} lines={8}>
-        {({ data }) => <Rows label="Scopes" rows={data} columns={columns} rowKey={({ name }) => name} />}
-      </Loaded>
-    </Card>
+    </>
   )
 }
+
+const ScopeList = () => <CopyButton text="jeton scope list" label="Copy as CLI" look="quiet" />

@@ -1,4 +1,5 @@
 import { CircleCheck, CircleX } from 'lucide-react'
+import { sentenceText } from './sentence-text.ts'
 
 interface Step {
   readonly step: string
@@ -14,7 +15,7 @@ export const Steps = ({ steps }: { steps: readonly Step[] }) => (
       return (
         <li key={step} className={passed ? 'passed' : 'failed'}>
           <Icon size={15} aria-label={passed ? 'passed' : 'failed'} />
-          <span>{says}</span>
+          <span>{sentenceText(says)}</span>
         </li>
       )
     })}

@@ -22,7 +22,12 @@ type Entry = Schemas['AuditEntry']
 const VIA: Readonly<Record<Entry['via'], string>> = {
   session: 'console',
   token: 'credential',
-  local: 'the machine of the service',
+  local: 'local',
+}
+const VIA_TITLES: Readonly<Record<Entry['via'], string>> = {
+  session: 'From a browser that is signed in',
+  token: 'With the credential of an operator or an API key',
+  local: 'By the service itself, or by the command line on its machine',
 }
 const FILTERS = ['from', 'to', 'action', 'actor', 'subject', 'of'] as const
 const MAX_PAGE = 100
@@ -44,7 +49,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'What',
     cell: ({ action }) => (
       <FilterLink name="action" value={action}>
-        {action}
+        <span className="nowrap">{action}</span>
       </FilterLink>
     ),
   },
@@ -54,7 +59,10 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'From',
     cell: ({ address, via }) => (
       <>
-        {address && <span className="mono">{address}</span>} <span className="dim small">{VIA[via]}</span>
+        {address && <span className="mono">{address}</span>}{' '}
+        <span className="dim small" title={VIA_TITLES[via]}>
+          {VIA[via]}
+        </span>
       </>
     ),
   },

@@ -20,7 +20,7 @@ interface ActionsProps {
 
 export const OperatorActions = ({ operator, isOwn, onToken }: ActionsProps) => (
   <div className="row operator-actions">
-    <Link to="/sessions" search={{ operator: operator.id }} className="small">
+    <Link to="/sessions" search={{ operator: operator.id }} className="button quiet">
       Sessions
     </Link>
     <EditOperator operator={operator} />

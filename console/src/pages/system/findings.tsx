@@ -26,7 +26,11 @@ const COLUMNS: readonly Column<Check>[] = [
     cell: ({ says, remedy }) => (
       <>
         {says}
-        {remedy && <div className="dim">{remedy}</div>}
+        {remedy && (
+          <div className="dim">
+            {remedy} <CopyButton text={remedy} label="Copy the remedy" iconOnly />
+          </div>
+        )}
       </>
     ),
   },

@@ -11,18 +11,24 @@ import { useSearchParams } from '../../routing/search-params.ts'
 
 type Setting = Schemas['Setting']
 
-const notSet = <span className="dim">not set</span>
+/** An empty list is a value, but looks like none. */
+const Value = ({ value }: { value: string | null }) =>
+  value ? <code>{value}</code> : <span className="dim">{value === null ? 'not set' : 'empty'}</span>
 
 const COLUMNS: readonly Column<Setting>[] = [
   { header: 'Name', cell: ({ name }) => <code>{name}</code> },
-  { header: 'Value', cell: ({ value }) => (value === null ? notSet : <code>{value}</code>) },
+  { header: 'Value', cell: ({ value }) => <Value value={value} /> },
   {
     header: 'Source',
     cell: ({ source }) => <span className={source === 'default' ? 'dim' : undefined}>{source}</span>,
   },
   {
     header: 'Default',
-    cell: ({ default: value }) => (value === null ? notSet : <code className="dim">{value}</code>),
+    cell: ({ default: value }) => (
+      <span className="dim">
+        <Value value={value} />
+      </span>
+    ),
   },
 ]
 

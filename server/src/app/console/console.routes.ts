@@ -10,8 +10,8 @@ const policy = (nonce: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const YEAR_SECONDS = 31_536_000
-/** The paths of pages: segments of ids and names. Anything else is no page. */
-const PAGE = /^\/console\/[\w/.:@~-]*(?:\?|$)/
+/** The paths of pages: segments of ids and names, where a source id may have any character. Anything else is no page. */
+const PAGE = /^\/console\/(?:[\w/.:@~!$&'()*+,;=-]|%[\da-f]{2})*(?:\?|$)/i
 
 const isolate = (reply: FastifyReply): FastifyReply =>
   reply

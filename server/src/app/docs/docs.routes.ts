@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { notFound } from '../../contract/problem.ts'
 import { type App, forOperators } from '../../platform/http/index.ts'
 import { indexBody, layout, SCRIPT, STYLE } from './layout.ts'
-import { findPage, PAGES, readPicture, readPage } from './pages.ts'
+import { findPage, PAGES, readPage, readPicture } from './pages.ts'
 import type { ReferenceDeps } from './reference.routes.ts'
 import { renderMarkdown, type SearchEntry, searchEntries } from './render-markdown.ts'
 

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Findings of axe on the page, one line per element. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  await page.evaluate(SOURCE)
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: { run: () => Promise<AxeResults> } }).axe.run(),
+  )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary.slice(0, 300)}`,
+    ),
+  )
+}
+
+/** Elements that are wider than the window, where the page scrolls sideways. */
+export const widerThanWindow = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return []
+    const wide = [...document.querySelectorAll<HTMLElement>('body *')].filter((element) => {
+      const { right, width } = element.getBoundingClientRect()
+      return width > 0 && right > clientWidth + 1
+    })
+    return [
+      `${scrollWidth} > ${clientWidth}`,
+      ...wide.slice(0, 8).map((element) => element.outerHTML.slice(0, 160)),
+    ]
+  })
+
+/**
+ * Texts with marks that turn the direction, in one line with other text and not isolated from it: a name could then change
+ * how the text around it reads.
+ */
+export const turnedText = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const texts = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT)
+    const found: string[] = []
+    while (texts.nextNode()) {
+      const text = texts.currentNode.textContent ?? ''
+      if (!/[\u202A-\u202E\u2066-\u2069]/.test(text)) continue
+      let around = texts.currentNode.parentElement!
+      const isInline = () => getComputedStyle(around).display === 'inline'
+      const isIsolated = () => /isolate|plaintext/.test(getComputedStyle(around).unicodeBidi)
+      while (isInline() && !isIsolated()) around = around.parentElement!
+      const isAlone = around.textContent?.trim() === text.trim()
+      if (!isAlone && !isIsolated()) found.push(around.outerHTML.slice(0, 200))
+      else if (!isAlone) found.push(`together with other text: ${around.outerHTML.slice(0, 200)}`)
+    }
+    return found
+  })
