@@ -30,7 +30,7 @@ async function fillEvents(db: Database, projectId: string): Promise<void> {
       const at = now - (EVENTS - written - index) * 10_000
       return {
         ...{ project_id: projectId, id: newEventId(randomBytes, at), version: '2024-01-01' },
-        kind: 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED',
+        kind: 'EVENTS.CUSTOMER.REWARD_REDEMPTIONS.COMPLETED' as const,
         ...{ entity_id: `cust_${index}`, campaign_id: null, group_id: null, channel: 'API' as const },
         ...{ key_name: 'checkout', key_app_id: null, data: '{}', occurred_at: at, created_at: at },
       }
