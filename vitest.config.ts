@@ -27,7 +27,10 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['server/src/**/*.test.ts', 'server/test/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['server/src/**/*.test.ts', 'server/test/*.test.ts', 'console/src/**/*.test.ts'],
+        },
       },
       {
         extends: true,
