@@ -39,6 +39,12 @@ const featureRules: Rule[] = Object.entries(FEATURE_IMPORTS).map(([name, allowed
   except: [name, ...allowed].map((other) => `^features/${other}/`),
 }))
 
+const NAMES: Rule = {
+  says: 'no folders or files named util, helpers, common, shared, misc, lib or types',
+  from: /./,
+  to: /(^|\/)(utils?|helpers?|common|shared|misc|lib|types)(\/|\.tsx?$)/,
+}
+
 export const RULES: readonly Rule[] = [
   { says: 'main.ts imports cli/ only', from: /^main\.ts$/, to: /./, except: ['^cli/'] },
   { says: 'contract/ imports nothing but itself', from: /^contract\//, to: /./, except: ['^contract/'] },
@@ -94,11 +100,25 @@ export const RULES: readonly Rule[] = [
     to: /^kysely/,
   },
   { says: 'stores do not import Fastify', from: /\.store\.ts$/, to: /^fastify/ },
-  {
-    says: 'no folders or files named util, helpers, common, shared, misc, lib or types',
-    from: /./,
-    to: /(^|\/)(utils?|helpers?|common|shared|misc|lib|types)(\/|\.ts$)/,
-  },
+  NAMES,
   { says: 'sources do not import tests', from: /./, to: /(^|\/)test\/|\.test\.ts$/ },
   ...featureRules,
+]
+
+/** The web console: pages use the parts below them, and never each other. */
+export const CONSOLE_RULES: readonly Rule[] = [
+  { says: 'api/ imports nothing but itself', from: /^api\//, to: /^[a-z-]+\/.*\.tsx?$/, except: ['^api/'] },
+  {
+    says: 'components/ does not import pages, frame, search or session',
+    from: /^components\//,
+    to: /^(pages|frame|search|session)\//,
+  },
+  {
+    says: 'pages do not import each other',
+    from: /^pages\/([^/]+)\//,
+    to: /^pages\/[^/]+\//,
+    except: ['^pages/$1/'],
+  },
+  { says: 'the console does not import the server', from: /./, to: /(^|\/)server\// },
+  NAMES,
 ]

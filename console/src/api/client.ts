@@ -19,7 +19,8 @@ const marked: Middleware = {
     return response
   },
   onError({ error }) {
-    noteFailure()
+    // A page that is left cancels its requests.
+    if (!(error instanceof DOMException && error.name === 'AbortError')) noteFailure()
     return error instanceof Error ? error : new Error(String(error))
   },
 }

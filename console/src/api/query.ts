@@ -1,4 +1,5 @@
 import {
+  MutationCache,
   QueryCache,
   QueryClient,
   queryOptions,
@@ -36,6 +37,10 @@ interface Options {
   readonly enabled?: boolean
 }
 
+/** True if only the filters differ. Data of another project or key must never stand under the wrong name. */
+const isSameThing = (before: unknown, now: { readonly path?: unknown }): boolean =>
+  JSON.stringify((before as { path?: unknown } | undefined)?.path) === JSON.stringify(now.path)
+
 /** Options of a query for a GET of the management API. Its key is the path with its parameters. */
 export const apiQuery = <P extends ReadPath>(
   path: P,
@@ -47,6 +52,11 @@ export const apiQuery = <P extends ReadPath>(
     queryFn: ({ signal }): Promise<AnswerOf<P>> =>
       read(api.GET(path as never, { params: parameters, signal } as never)) as Promise<AnswerOf<P>>,
     enabled,
+    // Another filter of the same thing: the old rows stay until the new ones are there.
+    placeholderData: (
+      previous: AnswerOf<P> | undefined,
+      query: { queryKey: readonly unknown[] } | undefined,
+    ) => (isSameThing(query?.queryKey[1], parameters) ? previous : undefined),
     ...(pollMs !== undefined && { refetchInterval: pollMs }),
   })
 
@@ -64,11 +74,16 @@ export const WHOAMI = ['/whoami', {}] as const
 
 export function createQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
+    mutationCache: new MutationCache({
+      onError(error) {
+        if (isSignedOut(error)) void client.invalidateQueries({ queryKey: WHOAMI })
+      },
+    }),
     queryCache: new QueryCache({
       onError(error, query) {
         // The page for signing in follows from the answer to this one query.
         if (isSignedOut(error) && query.queryKey[0] !== WHOAMI[0])
-          void client.resetQueries({ queryKey: WHOAMI })
+          void client.invalidateQueries({ queryKey: WHOAMI })
       },
     }),
     defaultOptions: {

@@ -361,6 +361,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/api-keys/check-addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check an IP allowlist before it is set
+         * @description Changes nothing. With `key`, it also says which of its recent clients would be refused.
+         */
+        post: operations["key.check-addresses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scopes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the scopes and the paths that each opens
+         * @description The same for every project. All of them are in one page.
+         */
+        get: operations["scope.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}/tokens": {
         parameters: {
             query?: never;
@@ -1691,6 +1731,8 @@ export interface components {
             projects: string[] | null;
             /** @description Address of the caller, or postal address. */
             address: string | null;
+            /** @description Address at which clients reach the API. */
+            public_url: string;
             /** @description The session; null for the header pair. */
             session: components["schemas"]["Session"] | null;
         };
@@ -1917,7 +1959,59 @@ export interface components {
                 confirmed: number;
                 /** @description Milliseconds between the commit and this count. */
                 after_ms: number;
+                /** @description The same for each of these processes; the one that answers comes first. Empty for operators who are limited to projects. */
+                by_process: {
+                    /** @description Id of the process. */
+                    id: string;
+                    /** @description Host that it runs on. */
+                    host: string;
+                    /** @description Its process id there. */
+                    pid: number;
+                    /** @description Milliseconds until it was seen to apply the change; null if it was not. */
+                    after_ms: number | null;
+                }[];
             };
+        };
+        AddressCheck: {
+            /**
+             * @description Type of the resource.
+             * @enum {string}
+             */
+            object: "address_check";
+            /** @description Entries that are neither an address nor a range. */
+            mistakes: {
+                /** @description The entry as sent. */
+                entry: string;
+                /** @description Why it is not accepted. */
+                says: string;
+            }[];
+            /** @description Addresses of the last 24 hours that the list would refuse, newest first. */
+            refused: {
+                /** @description Address of the caller, or postal address. */
+                address: string;
+                /** @description When it was last used, to the minute; null if never. */
+                last_used_at: string;
+            }[];
+            /** @description Addresses of the last 24 hours that the list would allow, newest first. */
+            allowed: {
+                /** @description Address of the caller, or postal address. */
+                address: string;
+                /** @description When it was last used, to the minute; null if never. */
+                last_used_at: string;
+            }[];
+        };
+        Scope: {
+            /**
+             * @description Type of the resource.
+             * @enum {string}
+             */
+            object: "scope";
+            /** @description Name, as in `permissions` and `scope`. */
+            name: string;
+            /** @description `server` for `/v1`, `client` for `/client/v1`. */
+            side: string;
+            /** @description Paths that it opens; `*` stands for every path of its side. */
+            path: string;
         };
         Token: {
             /** @description Id of the resource. */
@@ -1956,6 +2050,8 @@ export interface components {
             token_limit: number;
             /** @description Seconds until the next active token expires. */
             next_free_in: number | null;
+            /** @description Tokens that expire in each of the next 15 minutes, unless they are revoked before. */
+            expiring: number[];
             /** @description API keys that hold active tokens. */
             keys: {
                 /** @description Id of the API key. */
@@ -3966,6 +4062,99 @@ export interface operations {
             };
         };
     };
+    "key.check-addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ip_whitelist": [
+                 *         "10.0.0.0/8",
+                 *         "203.0.113.7"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Addresses and CIDR ranges. An empty list allows all. */
+                    ip_whitelist: string[];
+                    /** @description Id of an API key. */
+                    key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddressCheck"];
+                };
+            };
+            /** @description Refused; the body has the reason and the remedy. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "scope.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Type of the resource.
+                         * @enum {string}
+                         */
+                        object: "list";
+                        /**
+                         * @description Name of the field that holds the items.
+                         * @enum {string}
+                         */
+                        data_ref: "data";
+                        /** @description The items of this page. */
+                        data: components["schemas"]["Scope"][];
+                        /** @description Number of all matching items. */
+                        total: number;
+                    };
+                };
+            };
+            /** @description Refused; the body has the reason and the remedy. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "token.list": {
         parameters: {
             query?: {
@@ -5836,6 +6025,8 @@ export interface operations {
                 from?: string;
                 /** @description Latest time (exclusive). */
                 to?: string;
+                /** @description Id of an API key. */
+                key?: string;
             };
             header?: never;
             path: {
@@ -5893,6 +6084,8 @@ export interface operations {
                 metric: "tokens_issued" | "introspections" | "calls" | "refusals" | "redemptions" | "deliveries" | "failed_deliveries" | "delivery_latency" | "active_tokens";
                 /** @description How the counts are split. Default: `none`. */
                 by?: "none" | "key" | "reason" | "destination";
+                /** @description One key, reason or destination of the split. */
+                only?: string;
                 /** @description Earliest time. Default: one day before `to`. */
                 from?: string;
                 /** @description Latest time, not included. Default: now. */

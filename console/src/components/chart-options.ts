@@ -1,8 +1,28 @@
 import type { RefObject } from 'react'
 import type uPlot from 'uplot'
 import { countText, shortCount } from './number-text.ts'
-import type { TimeChartProps } from './time-chart.tsx'
 import { clockTime } from './time-text.ts'
+
+export interface ChartSeries {
+  readonly label: string
+  /** A custom property, such as `--series-1`. */
+  readonly color: string
+  readonly values: readonly (number | null)[]
+}
+
+export interface TimeChartProps {
+  /** Unix seconds, the same for every series. */
+  readonly times: readonly number[]
+  readonly series: readonly ChartSeries[]
+  /** Areas on top of each other instead of lines. */
+  readonly isStacked?: boolean
+  /** A dashed line, such as the limit of tokens. */
+  readonly limit?: { readonly value: number; readonly label: string }
+  readonly height?: number
+  /** Read by screen readers: what the chart shows, with its most important figure. */
+  readonly label: string
+  readonly format?: (value: number) => string
+}
 
 /** The canvas does not know custom properties, so they are resolved where the chart is. */
 function colorsAt(element: HTMLElement): (name: string) => string {

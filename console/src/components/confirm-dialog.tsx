@@ -3,16 +3,17 @@ import { useChange } from '../api/query.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { ErrorState } from './notices.tsx'
+import { showReceipt } from './receipt-dialog.tsx'
 
 interface ConfirmDialogProps<Result> {
   /** The button that opens it. */
   readonly trigger: ReactNode
   readonly title: string
-  /** What happens, before it happens: "213 active tokens stop working." */
+  /** The consequence, before it happens: "213 active tokens stop working." */
   readonly consequence: ReactNode
   readonly confirmLabel: string
   readonly onConfirm: () => Promise<Result>
-  /** What has happened: "Refused by 3 of 3 processes after 0.7 s." Without one, the dialog closes. */
+  /** The result: "Refused by 3 of 3 processes after 0.7 s." Without one, the dialog closes. */
   readonly receipt?: (result: Result) => ReactNode
   /** For what cannot be undone. */
   readonly isDangerous?: boolean
@@ -28,38 +29,32 @@ export function ConfirmDialog<Result>(props: ConfirmDialogProps<Result>) {
     if (next) change.reset()
   }
   const confirm = async () => {
-    await change.mutateAsync(undefined as never).catch(() => undefined)
+    const done = await change.mutateAsync(undefined as never).then(
+      (result) => ({ result }),
+      () => undefined,
+    )
+    if (!done) return
+    setOpen(false)
+    if (receipt) showReceipt({ title, content: receipt(done.result) })
   }
-  if (change.isSuccess && !receipt && isOpen) setOpen(false)
   return (
     <Dialog title={title} trigger={trigger} isOpen={isOpen} onOpenChange={open}>
-      {(close) =>
-        change.isSuccess && receipt ? (
-          <>
-            <div className="receipt">{receipt(change.data)}</div>
-            <div className="dialog-actions">
-              <Button onPress={close} autoFocus>
-                Close
-              </Button>
-            </div>
-          </>
-        ) : (
-          <>
-            <div className="stack tight">{consequence}</div>
-            {change.error && <ErrorState error={change.error} />}
-            <div className="dialog-actions">
-              <Button onPress={close}>Cancel</Button>
-              <Button
-                look={isDangerous ? 'danger' : 'primary'}
-                isPending={change.isPending}
-                onPress={() => void confirm()}
-              >
-                {confirmLabel}
-              </Button>
-            </div>
-          </>
-        )
-      }
+      {(close) => (
+        <>
+          <div className="stack tight">{consequence}</div>
+          {change.error && <ErrorState error={change.error} />}
+          <div className="dialog-actions">
+            <Button onPress={close}>Cancel</Button>
+            <Button
+              look={isDangerous ? 'danger' : 'primary'}
+              isPending={change.isPending}
+              onPress={() => void confirm()}
+            >
+              {confirmLabel}
+            </Button>
+          </div>
+        </>
+      )}
     </Dialog>
   )
 }

@@ -4,7 +4,7 @@ import { Button, type ButtonProps } from './button.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied, for screen readers and, unless `iconOnly`, for everyone. */
+  /** Names the copied text, for screen readers and, unless `iconOnly`, for everyone. */
   readonly label: string
   readonly iconOnly?: boolean
   readonly look?: ButtonProps['look']

@@ -5,7 +5,7 @@ interface TextFieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What is wrong with this value; shown below it. */
+  /** The mistake in this value; shown below it. */
   readonly error?: string | undefined
   readonly hint?: ReactNode
   readonly type?: 'text' | 'password' | 'number' | 'url'
@@ -22,7 +22,8 @@ export function TextField(props: TextFieldProps) {
   const { label, error, hint, rows, placeholder, isMono, ...rest } = props
   const className = isMono ? 'mono' : undefined
   return (
-    <AriaTextField {...rest} isInvalid={error !== undefined} className="field">
+    // The server decides what is valid, so the browser must not keep a form from being sent.
+    <AriaTextField {...rest} validationBehavior="aria" isInvalid={error !== undefined} className="field">
       <Label>{label}</Label>
       {rows ? (
         <TextArea rows={rows} placeholder={placeholder} className={className} spellCheck={false} />

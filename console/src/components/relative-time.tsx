@@ -22,6 +22,9 @@ function subscribe(listener: () => void): () => void {
 /** The time in epoch milliseconds, every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
 
+/** The minutes since the epoch, every minute. */
+export const useMinute = (): number => useSyncExternalStore(subscribe, () => Math.floor(now / 60_000))
+
 /** "2 min ago" or "in 4 s", with the exact time on hover. */
 export function RelativeTime({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {
   const current = useNow()

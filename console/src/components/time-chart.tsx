@@ -1,29 +1,10 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { useTheme } from '../frame/theme.ts'
-import { chartOptions } from './chart-options.ts'
+import { useTheme } from '../styles/theme.ts'
+import { type ChartSeries, chartOptions, type TimeChartProps } from './chart-options.ts'
 
-export interface ChartSeries {
-  readonly label: string
-  /** A custom property, such as `--series-1`. */
-  readonly color: string
-  readonly values: readonly (number | null)[]
-}
-
-export interface TimeChartProps {
-  /** Unix seconds, the same for every series. */
-  readonly times: readonly number[]
-  readonly series: readonly ChartSeries[]
-  /** Areas on top of each other instead of lines. */
-  readonly isStacked?: boolean
-  /** A dashed line, such as the limit of tokens. */
-  readonly limit?: { readonly value: number; readonly label: string }
-  readonly height?: number
-  /** Read by screen readers: what the chart shows, with its most important figure. */
-  readonly label: string
-  readonly format?: (value: number) => string
-}
+export type { ChartSeries, TimeChartProps }
 
 /** Sums the series from the bottom up, since uPlot draws each value from zero. */
 function stacked(series: readonly ChartSeries[]): (number | null)[][] {

@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleUser } from 'lucide-react'
-import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components'
 import { api, read } from '../api/client.ts'
-import { Button } from '../components/button.tsx'
+import { MenuButton } from '../components/menu-button.tsx'
 import { useSession } from '../session/session.tsx'
-import { applyTheme, chosenTheme, type Theme, useTheme } from './theme.ts'
+import { applyTheme, chosenTheme, type Theme, useTheme } from '../styles/theme.ts'
 
 const THEMES: readonly (readonly [Theme, string])[] = [
   ['system', 'As the system'],
@@ -12,7 +11,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['dark', 'Dark'],
 ]
 
-/** Who is signed in, the theme, and signing out. */
+/** The signed-in operator, the theme, and signing out. */
 export function AccountMenu() {
   const client = useQueryClient()
   const { operator, role } = useSession()
@@ -20,36 +19,26 @@ export function AccountMenu() {
 
   async function act(key: string) {
     if (THEMES.some(([theme]) => theme === key)) return applyTheme(key as Theme)
+    if (key === 'docs') return void open('/docs', '_blank', 'noopener')
     if (key !== 'sign-out') return
     await read(api.DELETE('/sessions/current')).catch(() => undefined)
     await client.resetQueries()
   }
 
   return (
-    <MenuTrigger>
-      <Button aria-label={`Account of ${operator.name}`}>
-        <CircleUser size={16} aria-hidden />
-      </Button>
-      <Popover className="popover">
-        <Menu className="menu" onAction={(key) => void act(String(key))}>
-          <MenuSection selectionMode="single" selectedKeys={[chosenTheme()]}>
-            <Header>
-              {operator.name}, {role}
-            </Header>
-            {THEMES.map(([theme, name]) => (
-              <MenuItem key={theme} id={theme}>
-                {name}
-              </MenuItem>
-            ))}
-          </MenuSection>
-          <MenuSection>
-            <MenuItem id="docs" href="/docs" target="_blank">
-              Documentation
-            </MenuItem>
-            <MenuItem id="sign-out">Sign out</MenuItem>
-          </MenuSection>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
+    <MenuButton
+      label={`Account of ${operator.name}`}
+      header={`${operator.name}, ${role}`}
+      groups={[
+        THEMES.map(([id, title]) => ({ id, title, isChecked: id === chosenTheme() })),
+        [
+          { id: 'docs', title: 'Documentation' },
+          { id: 'sign-out', title: 'Sign out' },
+        ],
+      ]}
+      onAction={(key) => void act(key)}
+    >
+      <CircleUser size={16} aria-hidden />
+    </MenuButton>
   )
 }

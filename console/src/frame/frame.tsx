@@ -3,6 +3,7 @@ import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useConnection } from '../api/connection.ts'
 import { Button } from '../components/button.tsx'
+import { ReceiptDialog } from '../components/receipt-dialog.tsx'
 import { SearchField } from '../search/search-field.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { Coin } from './coin.tsx'
@@ -47,6 +48,7 @@ export function Frame() {
         <ConnectionBanner />
         <Outlet />
       </main>
+      <ReceiptDialog />
     </div>
   )
 }

@@ -20,7 +20,7 @@ export interface SearchContext {
  * the body of a request, never into a URL.
  */
 export interface Recogniser {
-  /** What it finds, for the hint below the field: "request id". */
+  /** The thing that it finds, for the hint below the field: "request id". */
   readonly finds: string
   readonly pattern: RegExp
   readonly find: (text: string, context: SearchContext) => Promise<readonly Hit[]> | readonly Hit[]

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, type SyntheticEvent, useEffect, useState } from 'react'
-import { api, read } from '../api/client.ts'
+import { ApiProblem, api, read } from '../api/client.ts'
 import { Button } from '../components/button.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { TextField } from '../components/fields.tsx'
@@ -31,11 +31,26 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** With the id and the token of an operator. Where a browser may not sign in, the answer says why. */
+/**
+ * Why no browser can sign in at this address; undefined if one can. The server refuses even an attempt without credentials,
+ * so nobody types a token where it would travel unencrypted.
+ */
+function useWhyNot(): ApiProblem | undefined {
+  const [whyNot, setWhyNot] = useState<ApiProblem>()
+  useEffect(() => {
+    signIn({} as Credential).catch((error) => {
+      if (error instanceof ApiProblem && error.key === 'forbidden_origin') setWhyNot(error)
+    })
+  }, [])
+  return whyNot
+}
+
+/** With the id and the token of an operator. Where a browser may not sign in, the page says why. */
 export function SignInPage({ onDone }: { onDone: () => void }) {
   const [id, setId] = useState('')
   const [token, setToken] = useState('')
   const attempt = useMutation({ mutationFn: signIn, networkMode: 'always', onSuccess: onDone })
+  const whyNot = useWhyNot()
 
   function submit(event: SyntheticEvent) {
     event.preventDefault()
@@ -43,6 +58,12 @@ export function SignInPage({ onDone }: { onDone: () => void }) {
     setToken('')
   }
 
+  if (whyNot)
+    return (
+      <Frame title="Sign in">
+        <ErrorState error={whyNot} />
+      </Frame>
+    )
   return (
     <Frame title="Sign in">
       <form onSubmit={submit} className="stack">

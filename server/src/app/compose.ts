@@ -185,7 +185,11 @@ export async function compose(parts: Parts): Promise<Service> {
     },
     onDelete: (projectId) => tokenCache.deleteKeysOf(projectId),
     onChange: (key) => void tokenCache.putKey(key),
-    waitForPropagation: (change) => waitForPropagation({ db, clock, ownId: identity.id }, change),
+    waitForPropagation: (change) =>
+      waitForPropagation(
+        { db, clock, own: { id: identity.id, host: identity.host, pid: identity.pid } },
+        change,
+      ),
     flush: refusals.flush,
     listUndelivered,
     countDeliveries: countByEvent,

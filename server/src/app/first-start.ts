@@ -1,5 +1,5 @@
 import { createApiKeyIn } from '../features/api-keys/index.ts'
-import { countOperators, createOperatorIn } from '../features/operators/index.ts'
+import { countOperators, createLoginCode, createOperatorIn } from '../features/operators/index.ts'
 import { countProjects, createProjectIn } from '../features/projects/index.ts'
 import { isLoopbackHost } from '../platform/addresses.ts'
 import type { Config } from '../platform/config/index.ts'
@@ -24,6 +24,20 @@ export interface FirstStart {
     readonly member: string
     readonly rewardId: string
   }
+}
+
+/** Longer than the link of `jeton console`: at a first start there is more to read. */
+const LINK_MS = 15 * 60_000
+
+/** A link that signs a browser in once, as the operator that this start created. */
+export async function createConsoleLink(
+  db: Database,
+  { id, token }: NonNullable<FirstStart['operator']>,
+  managementUrl: string,
+): Promise<string> {
+  const request = { actor: { ...ACTOR, type: 'operator', id } as const, token, lifetimeMs: LINK_MS }
+  const { code } = await createLoginCode({ db, random: randomBytes }, request)
+  return `${managementUrl}/console/#code=${code}`
 }
 
 /** Creates secrets automatically only where nobody else can see them: SQLite on a loopback address. */

@@ -1,5 +1,5 @@
-import { accessRoutes, gatewayRoutes, tokenCheckRoutes } from '../features/access/index.ts'
-import { apiKeyRoutes } from '../features/api-keys/index.ts'
+import { accessRoutes, gatewayRoutes, scopeRoutes, tokenCheckRoutes } from '../features/access/index.ts'
+import { apiKeyRoutes, checkAddressRoutes } from '../features/api-keys/index.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import { deliveryRoutes, queueRoutes, recoveryRoutes, signEventRoutes } from '../features/deliveries/index.ts'
 import { eventRoutes, eventSchemaRoutes, reportRoutes } from '../features/events/index.ts'
@@ -73,6 +73,8 @@ export function addManagementRoutes(app: App, deps: RouteDeps): void {
   sessionRoutes(app, deps)
   projectRoutes(app, deps)
   apiKeyRoutes(app, deps)
+  checkAddressRoutes(app, deps)
+  scopeRoutes(app)
   tokenRoutes(app, deps)
   accessRoutes(app, deps)
   tokenCheckRoutes(app, deps)

@@ -82,7 +82,7 @@ export interface ApiDocument {
 const FOR_OPERATORS = '/management/'
 /** Used by other commands, or by browsers only. */
 const HIDDEN = new Set([
-  ...['access.check', 'event.sign', 'whoami.show', 'setting.list', 'check.list'],
+  ...['access.check', 'event.sign', 'whoami.show', 'setting.list', 'check.list', 'scope.list'],
   ...['session.create', 'session.end-current', 'login-code.create'],
 ])
 /** Suffix of the same list for one project, used with `--project`. */

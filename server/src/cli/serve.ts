@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { compose, type Service } from '../app/compose.ts'
 import { missingKeyIds, reportKeys } from '../app/encryption-keys.ts'
-import { canCreateSample, createSample, type FirstStart } from '../app/first-start.ts'
+import { canCreateSample, createConsoleLink, createSample, type FirstStart } from '../app/first-start.ts'
 import { VERSION } from '../app/version.ts'
 import { countApiKeys } from '../features/api-keys/index.ts'
 import { countOperators } from '../features/operators/index.ts'
@@ -48,13 +48,19 @@ export async function serve({ worker = true, port }: ServeOptions = {}): Promise
   // Only after listening: secrets are shown once, and a start that fails later would never show them.
   const first = await createSample(service.db, config)
   const saved = first.operator && saveOperator(urls, first, config.JETON_DATA_DIR)
+  const hasConsole = config.JETON_CONSOLE === 'on'
+  const consoleLink =
+    hasConsole && interactive && first.operator
+      ? await createConsoleLink(service.db, first.operator, urls.managementUrl)
+      : undefined
   const hasOperator = first.operator !== undefined || (await countOperators(service.db)) > 0
   if (canCreateSample(config) || interactive)
     process.stdout.write(
       asStarted(
         process,
         summary({
-          ...{ ...urls, ...(await facts(service, first)), first, hasOperator },
+          ...{ ...urls, ...(await facts(service, first)), first, hasOperator, hasConsole },
+          consoleLink,
           savedIn: saved?.savedIn,
           defaultServer: saved?.defaultServer,
           tokenFile: interactive ? undefined : saveSampleToken(first, config.JETON_DATA_DIR),

@@ -20,6 +20,9 @@ export interface StartFacts {
   /** The default server of the profile, if the credential was saved there. */
   readonly defaultServer: string | undefined
   readonly hasOperator: boolean
+  readonly hasConsole: boolean
+  /** Signs a browser in once. Only at a first start in a terminal. */
+  readonly consoleLink: string | undefined
   /** File with the secret of the sample's key; undefined in a terminal, which shows the secret. */
   readonly tokenFile: string | undefined
 }
@@ -113,11 +116,17 @@ function nextSteps({ first, url, tokenFile }: StartFacts): string[] {
   ]
 }
 
+function consoleRows({ hasConsole, consoleLink, managementUrl }: StartFacts): string[] {
+  if (!hasConsole) return []
+  if (consoleLink === undefined) return [row('console', `${managementUrl}/console/`)]
+  return [row('console', consoleLink), row('', 'signs a browser in once, within 15 minutes')]
+}
+
 /** The output of a start for people: at most 80 columns, except for credentials and paths. */
 export function summary(facts: StartFacts): string {
   const { first, existing, managementUrl, store, workers } = facts
   const created = first.operator || first.sample
-  const lines = ['', head(facts), '', row('reference', `${managementUrl}/docs`)]
+  const lines = ['', head(facts), '', ...consoleRows(facts), row('reference', `${managementUrl}/docs`)]
   lines.push(
     row(
       'store',

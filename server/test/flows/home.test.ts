@@ -7,7 +7,7 @@ import { type Answer, send, startService, type TestService } from '../service.ts
 
 const services: TestService[] = []
 async function start(env: Record<string, string> = {}): Promise<TestService> {
-  const settings = { JETON_DATA_DIR: newFolder('home'), ...env }
+  const settings = { JETON_DATA_DIR: newFolder('home'), JETON_CONSOLE: 'off', ...env }
   const service = await startService(settings, { clock: systemClock, worker: false })
   services.push(service)
   return service

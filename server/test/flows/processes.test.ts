@@ -97,7 +97,9 @@ eachEngine((engine) => {
     expect(await activeAt(second)).toBe(false)
     if (third.canAnswer) expect(await activeAt(third.process)).toBe(true)
     const waited = await advanceUntil(block(3_000), () => time.advance(connected, 100))
-    expect(waited).toEqual({ processes: 3, confirmed: 2, after_ms: expect.any(Number) })
+    expect(waited).toMatchObject({ processes: 3, confirmed: 2, after_ms: expect.any(Number) })
+    const missing = waited.by_process.filter(({ after_ms }: { after_ms: number | null }) => after_ms === null)
+    expect(missing.map(({ pid }: { pid: number }) => pid)).toEqual([third.process.child.pid])
     expect(waited.after_ms).toBeGreaterThanOrEqual(3_000)
 
     third.restore()
@@ -130,8 +132,13 @@ eachEngine((engine) => {
       expect([verb, status, changed.propagation]).toEqual([
         verb,
         200,
-        { processes: 2, confirmed: 2, after_ms: expect.any(Number) },
+        { processes: 2, confirmed: 2, after_ms: expect.any(Number), by_process: expect.any(Array) },
       ])
+      const each: { id: string; after_ms: number }[] = changed.propagation.by_process
+      const listed = (await processesOf(first)).map(({ id }: { id: string }) => id)
+      expect(each.map(({ id }) => id).sort()).toEqual(listed.sort())
+      // The process that answers comes first.
+      expect(each.map(({ after_ms }) => after_ms)).toEqual([0, changed.propagation.after_ms])
       expect(changed.propagation.after_ms).toBeLessThan(5_000)
       // So that the second process has the key in its cache.
       if (verb === '/unblock') expect((await second.issue(key)).status).toBe(200)

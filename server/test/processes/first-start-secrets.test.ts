@@ -3,9 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { BINARY, makeHome, type Running, serveBinary } from '../binary.ts'
+import { signIn } from '../operators.ts'
 import { OPERATOR } from '../service.ts'
 
-const SECRET = /jt[amn]_[\w-]{8,}/
+const SECRET = /jt[almn]_[\w-]{8,}/
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -115,6 +116,9 @@ test.skipIf(!hasScript)(
     expect(shown).toMatch(/Shown once\n {2}operator +\S+ {2}jtm_\S+\n {2}API key +\S+ {2}jta_\S+/)
     expect(paste(curlCommandsIn(shown)[0]!)).toMatchObject({ token_type: 'Bearer' })
     expect(existsSync(join(home, 'data', 'sample-app-token'))).toBe(false)
+    const [, url, code] = /console +(\S+)\/console\/#code=(jtl_\S+)\n/.exec(shown)!
+    const statuses = [await signIn(url!, { code }), await signIn(url!, { code })].map(({ status }) => status)
+    expect(statuses, 'the link works once').toEqual([201, 401])
     // Ctrl-C, as typed.
     child.stdin.write('\u0003')
     await ended

@@ -31,6 +31,7 @@ test('the package contains compiled code, its documents and nothing else', () =>
     'LICENSE',
     'README.md',
     'bin',
+    'console',
     'dist',
     'docs',
     'openapi.json',
@@ -40,8 +41,19 @@ test('the package contains compiled code, its documents and nothing else', () =>
   expect(files.filter((file) => file.endsWith('.ts') || file.includes('.test.'))).toEqual([])
 })
 
+test('the package contains the built console with the licences of the packages in it', () => {
+  expect(readdirSync(join(installed, 'console')).sort()).toEqual([
+    'assets',
+    'index.html',
+    'third-party-licences.md',
+  ])
+  const licences = readFileSync(join(installed, 'console', 'third-party-licences.md'), 'utf8')
+  for (const name of ['react', 'react-dom', 'react-aria-components', '@tanstack/react-query', 'uplot'])
+    expect(licences, name).toContain(`## ${name}`)
+})
+
 test('packing does not change the checkout', () => {
-  for (const made of ['dist', 'docs', 'README.md', 'LICENSE'])
+  for (const made of ['dist', 'docs', 'console', 'README.md', 'LICENSE'])
     expect(existsSync(join(ROOT, 'server', made))).toBe(false)
 })
 

@@ -82,14 +82,20 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   app.addHook('preClose', async () => stopping.abort())
   const spread = async (
     { row, keyStateVersion: version }: ChangedKey,
-    { query, signal }: { query: { wait_ms?: number }; signal: AbortSignal },
+    {
+      query,
+      signal,
+      operator,
+    }: { query: { wait_ms?: number }; signal: AbortSignal; operator: { projects: readonly string[] | null } },
   ) => {
     const propagation = await deps.waitForPropagation({
       version,
       waitMs: query.wait_ms ?? 0,
       signal: AbortSignal.any([signal, stopping.signal]),
     })
-    return { ...(await shown(row)), propagation }
+    // Hosts are part of the service, which an operator of some projects does not see.
+    const by_process = operator.projects === null ? propagation.by_process : []
+    return { ...(await shown(row)), propagation: { ...propagation, by_process } }
   }
 
   app.get(

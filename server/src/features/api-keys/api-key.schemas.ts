@@ -75,7 +75,7 @@ export const BlockBody = Type.Optional(
   ),
 )
 
-const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
+export const RANGE_RULE = 'must be an address such as 10.0.0.4 or 2001:db8::1, or a range such as 10.0.0.0/8'
 
 export const settable = {
   permissions: Type.Optional(

@@ -17,6 +17,7 @@ export {
   readKeyStateVersion,
 } from './api-key.store.ts'
 export { matchSecret, permissionsOf, type SecretMatch, whitelistOf } from './api-key.ts'
+export { checkAddressRoutes } from './check-addresses.routes.ts'
 export { createApiKeyIn } from './create-api-key.ts'
 export { listAddressesSince, listOldSecretUses, listUnusedKeys } from './key-attention.store.ts'
 export { type KeyUse, saveKeyUse } from './key-use.store.ts'

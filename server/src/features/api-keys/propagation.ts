@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { strict } from '../../platform/http/index.ts'
+import { nullable, strict } from '../../platform/http/index.ts'
 
 const MAX_WAIT_MS = 5_000
 
@@ -24,6 +24,20 @@ export const Propagation = Type.Object(
         'Those that apply the change: the one that answers, and all that started a poll of the key state after the commit.',
     }),
     after_ms: Type.Integer({ description: 'Milliseconds between the commit and this count.' }),
+    by_process: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'Id of the process.' }),
+        host: Type.String({ description: 'Host that it runs on.' }),
+        pid: Type.Integer({ description: 'Its process id there.' }),
+        after_ms: nullable<number>('integer', {
+          description: 'Milliseconds until it was seen to apply the change; null if it was not.',
+        }),
+      }),
+      {
+        description:
+          'The same for each of these processes; the one that answers comes first. Empty for operators who are limited to projects.',
+      },
+    ),
   },
   { description: 'How far the change has spread.' },
 )

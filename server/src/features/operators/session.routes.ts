@@ -72,6 +72,8 @@ interface Deps {
   readonly sessionCookies: SessionCookies
   /** Where browsers reach the console. */
   readonly consoleUrl: () => string
+  /** Where clients reach the API. */
+  readonly publicUrl: () => string
 }
 
 const PATH = '/management/v1/sessions'
@@ -235,6 +237,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
               description: 'Ids of the projects that it is limited to; null for all.',
             }),
             address: NullableText,
+            public_url: Type.String({ description: 'Address at which clients reach the API.' }),
             session: Type.Unsafe<object | null>({
               anyOf: [Session, { type: 'null' }],
               description: 'The session; null for the header pair.',
@@ -245,8 +248,15 @@ export function sessionRoutes(app: App, deps: Deps): void {
     },
     async ({ operator: { id, name, role, projects, sessionId }, caller }) => {
       const session = sessionId === null ? undefined : await findLiveSession(db, sessionId, await db.now())
-      const own = { role, projects, address: caller.plain, session: session ? sessionView(session) : null }
-      return { object: 'whoami' as const, operator: { id, name }, ...own }
+      return {
+        object: 'whoami' as const,
+        operator: { id, name },
+        role,
+        projects,
+        address: caller.plain,
+        public_url: deps.publicUrl(),
+        session: session ? sessionView(session) : null,
+      }
     },
   )
 }

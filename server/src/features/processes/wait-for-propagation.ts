@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { listProcesses } from './process.store.ts'
-import { MAY_ANSWER_FOR_MS } from './process.ts'
+import { MAY_ANSWER_FOR_MS, type ProcessRow } from './process.ts'
 
 const FIRST_READ_MS = 20
 const READ_EVERY_MS = 100
@@ -14,13 +14,22 @@ export interface Propagation {
   readonly confirmed: number
   /** How long the answer waited. */
   readonly after_ms: number
+  readonly by_process: ProcessPropagation[]
+}
+
+interface ProcessPropagation {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  /** When it was first seen to apply the change; null if it was not. */
+  readonly after_ms: number | null
 }
 
 interface Deps {
   readonly db: Database
   readonly clock: Clock
-  /** The id of this process, which applies its own changes before it answers. */
-  readonly ownId: string
+  /** This process, which applies its own changes before it answers. */
+  readonly own: Pick<ProcessPropagation, 'id' | 'host' | 'pid'>
 }
 
 interface Wait {
@@ -33,23 +42,41 @@ interface Wait {
 
 /** Returns once every process has confirmed the change, or when the time is over. It polls: the others are elsewhere. */
 export async function waitForPropagation(
-  { db, clock, ownId }: Deps,
+  { db, clock, own }: Deps,
   { version, waitMs, signal }: Wait,
 ): Promise<Propagation> {
   const began = clock.monotonic()
+  const confirmedAfter = new Map<string, number>()
   for (let pauseMs = FIRST_READ_MS; ; pauseMs = Math.min(2 * pauseMs, READ_EVERY_MS)) {
-    const seen = await countConfirmed({ db, ownId }, version)
+    const others = await readOthers({ db, own })
     const afterMs = clock.monotonic() - began
-    const isOver = seen.confirmed === seen.processes || afterMs >= waitMs || signal.aborted
-    if (isOver) return { ...seen, after_ms: Math.round(afterMs) }
+    for (const row of others)
+      if (isConfirmed(row, version) && !confirmedAfter.has(row.id))
+        confirmedAfter.set(row.id, Math.round(afterMs))
+    const waiting = others.filter((row) => !isConfirmed(row, version))
+    if (waiting.length === 0 || afterMs >= waitMs || signal.aborted)
+      return {
+        processes: others.length + 1,
+        confirmed: others.length + 1 - waiting.length,
+        after_ms: Math.round(afterMs),
+        by_process: [
+          { ...own, after_ms: 0 },
+          ...others.map((row) => ({
+            id: row.id,
+            host: row.host,
+            pid: row.pid,
+            after_ms: isConfirmed(row, version) ? confirmedAfter.get(row.id)! : null,
+          })),
+        ],
+      }
     await clock.sleep(Math.min(pauseMs, waitMs - afterMs), signal)
   }
 }
 
 /** A poll that read this version when it started has read the change, since versions are given in the order of commits. */
-async function countConfirmed({ db, ownId }: Pick<Deps, 'db' | 'ownId'>, version: number) {
+const isConfirmed = (row: ProcessRow, version: number): boolean => (row.key_state_version ?? -1) >= version
+
+async function readOthers({ db, own }: Pick<Deps, 'db' | 'own'>): Promise<ProcessRow[]> {
   const rows = await listProcesses(db, { now: await db.now(), withinMs: MAY_ANSWER_FOR_MS })
-  const others = rows.filter(({ id, role }) => id !== ownId && role !== 'worker')
-  const confirmed = others.filter((row) => (row.key_state_version ?? -1) >= version)
-  return { processes: others.length + 1, confirmed: confirmed.length + 1 }
+  return rows.filter(({ id, role }) => id !== own.id && role !== 'worker')
 }

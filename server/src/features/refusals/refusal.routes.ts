@@ -4,6 +4,7 @@ import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
   CursorQuery,
+  filterField,
   forOperators,
   IdParam,
   isoTime,
@@ -91,7 +92,7 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
         operationId: 'refusal.list',
         summary: 'List the refusals of a project, newest first',
         params: Type.Object({ project_id: IdParam }),
-        querystring: strict(CursorQuery),
+        querystring: strict({ ...CursorQuery, key: filterField('Id of an API key.') }),
         response: { 200: listOf(Refusal) },
         'x-columns': ['at', 'request_id', 'status', 'step', 'address', 'key_id'],
       },
@@ -101,7 +102,8 @@ export function refusalRoutes(app: App, { db, flush }: { db: Database; flush: ()
       await flush()
       const page = pageOf(request.query)
       const position = (row: RefusalRow) => ({ at: row.at, id: row.request_id })
-      return listAnswer(await listRefusalRows(db, project.id, page), page, { item: view, position })
+      const of = { projectId: project.id, keyId: request.query.key }
+      return listAnswer(await listRefusalRows(db, of, page), page, { item: view, position })
     },
   )
 }

@@ -46,10 +46,14 @@ export const findRefusal = (reader: Reader, requestId: string): Promise<RefusalR
 
 export async function listRefusalRows(
   reader: Reader,
-  projectId: string,
+  { projectId, keyId }: { projectId: string; keyId?: string | undefined },
   page: Page,
 ): Promise<Rows<RefusalRow>> {
-  const query = reader.read<RefusalTables>().selectFrom('refusals').where('project_id', '=', projectId)
+  const query = reader
+    .read<RefusalTables>()
+    .selectFrom('refusals')
+    .where('project_id', '=', projectId)
+    .$if(keyId !== undefined, (all) => all.where('key_id', '=', keyId!))
   const total = await countUpTo(reader, query.where(withinTimes(page, 'at')))
   const rows = await query
     .selectAll()

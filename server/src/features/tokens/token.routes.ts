@@ -21,7 +21,7 @@ import { findApiKey } from '../api-keys/index.ts'
 import { recordChange } from '../audit/index.ts'
 import { requireProject } from '../projects/index.ts'
 import { revokeToken } from './revoke-token.ts'
-import { countActiveTokens, findTokenByDigestRange, listActiveTokens } from './token.store.ts'
+import { countActiveTokens, countExpiring, findTokenByDigestRange, listActiveTokens } from './token.store.ts'
 import type { TokenRow } from './token.ts'
 import { digestRange, LIFETIME_MS, secondsLeft } from './token.ts'
 import type { TokenCache } from './token-cache.ts'
@@ -44,6 +44,9 @@ const Usage = Type.Object({
   active_tokens: Type.Integer(),
   token_limit: Type.Integer(),
   next_free_in: NullableInteger,
+  expiring: Type.Array(Type.Integer(), {
+    description: 'Tokens that expire in each of the next 15 minutes, unless they are revoked before.',
+  }),
   keys: Type.Array(
     Type.Object({
       key_id: Type.String(),
@@ -174,6 +177,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
         active_tokens: counts.reduce((sum, { count }) => sum + count, 0),
         token_limit: project.token_limit,
         next_free_in: keys.length === 0 ? null : Math.min(...keys.map((key) => key.next_free_in)),
+        expiring: await countExpiring(db, project.id, now),
         keys,
       }
     },

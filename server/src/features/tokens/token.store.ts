@@ -73,6 +73,24 @@ export const countActiveTokens = (
         .groupBy(['tokens.project_id', 'tokens.key_id'])
         .execute()
 
+const MINUTE_MS = 60_000
+
+/** Active tokens of a project by the minute in which they expire; the first minute starts now. */
+export async function countExpiring(reader: Reader, projectId: string, now: number): Promise<number[]> {
+  const bySecond = await activeTokens(reader, now)
+    .where('tokens.project_id', '=', projectId)
+    .select((eb) => ['tokens.expires_at', eb.fn.countAll<number>().as('count')])
+    .groupBy('tokens.expires_at')
+    .execute()
+  const counts = new Array<number>(LIFETIME_MS / MINUTE_MS).fill(0)
+  for (const { expires_at, count } of bySecond) {
+    // A token lives at most as long as there are minutes here, plus the rest of the second that it was issued in.
+    const minute = Math.min(counts.length - 1, Math.floor((expires_at - now) / MINUTE_MS))
+    counts[minute]! += count
+  }
+  return counts
+}
+
 export async function countAllActiveTokens(reader: Reader, now: number): Promise<number> {
   const { count } = await activeTokens(reader, now)
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -33,6 +33,8 @@ export interface UsageQuery {
   readonly projectId: string | undefined
   readonly metric: UsageMetric
   readonly by: UsageDimension
+  /** One series of the split. */
+  readonly only?: string | undefined
   readonly step: UsageStep
   readonly from: number
   readonly to: number
@@ -47,10 +49,12 @@ export interface UsageSeries {
 const refuse = (message: string, details: string): Problem =>
   new Problem('invalid_payload', { message, details })
 
-function check({ metric, by, step, from, to }: UsageQuery): void {
+function check({ metric, by, only, step, from, to }: UsageQuery): void {
   const dimensions = METRIC_DIMENSIONS[metric]
   if (!dimensions.includes(by))
     throw refuse(`${metric} cannot be split by ${by}.`, `Use by=${dimensions.join(' or by=')}.`)
+  if (only !== undefined && by === 'none')
+    throw refuse('only requires by.', `Name the split: by=${dimensions.slice(1).join(' or by=')}.`)
   if (from >= to) throw refuse('from must be before to.', 'Swap them, or leave out one of them.')
   const steps = Math.ceil((to - from) / STEP_MS[step])
   if (steps > MAX_STEPS)
@@ -79,6 +83,7 @@ export async function queryUsage(
     projectId: query.projectId,
     metrics: [query.metric],
     dimension: query.by,
+    keys: query.only === undefined ? undefined : [query.only],
     table: query.step === 'minute' ? 'usage_minutes' : 'usage_hours',
     from,
     to: query.to,

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
   type App,
+  filterField,
   forOperators,
   IdParam,
   isoTime,
@@ -38,6 +39,7 @@ const Range = {
 const ProjectQuery = {
   metric: oneOf<UsageMetric>(USAGE_METRICS, 'Metric to return.', { examples: ['calls'] }),
   by: Type.Optional(oneOf<UsageDimension>(USAGE_DIMENSIONS, 'How the counts are split. Default: `none`.')),
+  only: filterField('One key, reason or destination of the split.'),
   ...Range,
 }
 
@@ -82,7 +84,14 @@ interface Deps {
   readonly writeUsage: () => Promise<void>
 }
 
-type Query = { metric: UsageMetric; by?: UsageDimension; from?: string; to?: string; step?: UsageStep }
+type Query = {
+  metric: UsageMetric
+  by?: UsageDimension
+  only?: string
+  from?: string
+  to?: string
+  step?: UsageStep
+}
 
 export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
   const tags = ['usage']
@@ -93,7 +102,7 @@ export function usageRoutes(app: App, { db, clock, writeUsage }: Deps): void {
     const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, 'from')
     const step = query.step ?? defaultStep(from, to, now)
     await writeUsage().catch(() => undefined)
-    const found = await queryUsage(db, { projectId, metric, by, step, from, to })
+    const found = await queryUsage(db, { projectId, metric, by, only: query.only, step, from, to })
     return {
       object: 'usage' as const,
       metric,

@@ -122,7 +122,7 @@ const TABLE: Record<SettingName, Row> = {
       ['on', 'on'],
       ['off', 'off'],
     ],
-    invalid: ['', 'yes'],
+    invalid: ['yes', 'On'],
   },
   JETON_METRICS_PUBLIC: {
     valid: [

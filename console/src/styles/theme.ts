@@ -37,5 +37,5 @@ const effectiveTheme = (): 'light' | 'dark' => {
   return chosen === 'system' ? (prefersDark.matches ? 'dark' : 'light') : chosen
 }
 
-/** The theme in effect. What is drawn on a canvas must follow it by itself. */
+/** The theme in effect. A canvas must follow it by itself. */
 export const useTheme = () => useSyncExternalStore(subscribe, effectiveTheme)
