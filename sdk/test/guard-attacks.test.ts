@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { madeUpToken } from '../../server/test/made-up-token.ts'
 import type { Guard, GuardOptions } from '../src/guard/index.ts'
 import type { KeyPair } from '../src/index.ts'
 import type { TestJeton } from '../src/testing/index.ts'
@@ -204,47 +203,6 @@ describe('a Jeton that', () => {
       address: ADDRESS,
     })
     expect(JSON.stringify(verdict)).not.toContain('<script>')
-  })
-})
-
-describe('a flood', () => {
-  test('of 10,000 malformed tokens costs no request', async () => {
-    const guard = newGuard()
-    const flood = Array.from({ length: 10_000 }, (_, i) => outcome(guard, `${token.slice(0, -7)}${i}`))
-    expect(new Set(await Promise.all(flood))).toEqual(new Set(['401 malformed']))
-    expect(proxy.requests).toEqual([])
-  })
-
-  test('of 10,000 well-formed unknown tokens lets none in, opens at most 100 connections, and forgets them all', async () => {
-    const guard = newGuard({ timeoutMs: 110_000, maxAgeMs: 25_000, cacheSize: 10 })
-    expect(await outcome(guard)).toBe('allowed')
-    proxy.requests.length = 0
-    proxy.concurrent.most = 0
-    proxy.behaviour = (_, response) =>
-      response.writeHead(401, { 'x-jeton-error': '{"key":"unauthorized"}' }).end()
-    const flood = (count: number) =>
-      Promise.all(Array.from({ length: count }, () => outcome(guard, madeUpToken(jeton.projectId))))
-    expect(new Set(await flood(1_000))).toEqual(new Set(['401 inactive']))
-    // The answer that was remembered before is still there.
-    expect(await outcome(guard)).toBe('allowed')
-    expect(new Set(await flood(9_000))).toEqual(new Set(['401 inactive']))
-    expect(proxy.concurrent.most).toBeLessThanOrEqual(100)
-    expect(proxy.count(GATEWAY)).toBe(10_000)
-  })
-
-  test('that waits longer than the timeout gets 503', async () => {
-    proxy.behaviour = 'hang'
-    const guard = newGuard({ timeoutMs: 200 })
-    const flood = await Promise.all(
-      Array.from({ length: 300 }, () => outcome(guard, madeUpToken(jeton.projectId))),
-    )
-    expect(new Set(flood)).toEqual(new Set(['503 unavailable']))
-  })
-
-  test('against the real gateway lets none of 1,000 unknown tokens in', async () => {
-    const guard = newGuard({ timeoutMs: 60_000 })
-    const flood = Array.from({ length: 1_000 }, () => outcome(guard, madeUpToken(jeton.projectId)))
-    expect(new Set(await Promise.all(flood))).toEqual(new Set(['401 inactive']))
   })
 })
 
