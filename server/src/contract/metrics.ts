@@ -5,7 +5,7 @@ export interface MetricDescription {
   readonly aggregate?: 'max' | 'min'
   /** One line, shown by `/metrics`. */
   readonly help: string
-  /** The reference adds the expected value, or what to do about another one. */
+  /** Added by the reference: the expected value, or what to do about another one. */
   readonly note?: string
 }
 
