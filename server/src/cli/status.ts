@@ -18,8 +18,9 @@ interface Process {
   readonly version: string
 }
 
-/** Entries that fit on one screen; `jeton attention list` has all. */
-const MAX_ENTRIES = 5
+/** Lines for problems. The rest of the 24 lines is for the service, the charts and the prompt. */
+const ENTRY_LINES = 10
+const SCREEN_WIDTH = 80
 const CHARTS = [
   ['tokens_issued', 'tokens issued'],
   ['introspections', 'introspections'],
@@ -43,6 +44,15 @@ export function sparkline(counts: readonly number[]): string {
     .join('')
 }
 
+/** Bars need a terminal that shows more than ASCII. */
+export function canDraw({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG
+  return isTTY && env.TERM !== 'dumb' && (!locale || /utf-?8/i.test(locale))
+}
+
+/** Start of the first of 60 minutes, the last of which has begun. */
+const lastHour = (now: number): number => now - (now % 60_000) - 59 * 60_000
+
 /** Adds up neighbours, so that an hour of minutes fits beside a label. */
 export const pairs = (counts: readonly number[]): number[] =>
   counts.flatMap((count, i) => (i % 2 === 0 ? [count + (counts[i + 1] ?? 0)] : []))
@@ -61,7 +71,7 @@ export async function showStatus(io: Io, options: ConnectionOptions & { json?: b
   const usage = await Promise.all(
     CHARTS.map(([metric]) =>
       get<{ total: number; series: { points: [number, number][] }[] }>(
-        `usage?metric=${metric}&step=minute&from=${new Date(io.now() - 3_600_000).toISOString()}`,
+        `usage?metric=${metric}&step=minute&from=${new Date(lastHour(io.now())).toISOString()}`,
       ),
     ),
   )
@@ -108,28 +118,40 @@ function printService(
 
 function printAttention(io: Io, entries: readonly Entry[]): void {
   if (entries.length === 0) printLine(io, `${coloured(io, 'green', '✓')} Nothing needs attention.`)
-  for (const { severity, message, since, fix } of entries.slice(0, MAX_ENTRIES)) {
-    const when = since === null ? '' : ` (${ago(Date.parse(since), io.now())})`
-    const [first = '', ...rest] = wrapped(plain(`${message}${when}`), WIDTH)
-    printLine(io, `${coloured(io, COLOURS[severity], MARKS[severity])} ${first}`)
-    for (const line of rest) printLine(io, `  ${line}`)
-    printLine(io, `  → ${plain(fix.command)}`)
+  let shown = 0
+  let left = ENTRY_LINES
+  for (const entry of entries) {
+    const lines = linesOf(io, entry)
+    // A command is never broken, so that it can be copied. The terminal wraps it.
+    left -= lines.reduce((sum, line) => sum + Math.ceil(line.length / SCREEN_WIDTH), 0)
+    if (left < 0 && shown > 0) break
+    shown++
+    printLine(io, `${coloured(io, COLOURS[entry.severity], MARKS[entry.severity])} ${lines[0]!.slice(2)}`)
+    for (const line of lines.slice(1)) printLine(io, line)
   }
-  if (entries.length > MAX_ENTRIES)
-    printLine(io, `  … and ${entries.length - MAX_ENTRIES} more: jeton attention list`)
+  if (shown < entries.length) printLine(io, `  … and ${entries.length - shown} more: jeton attention list`)
   printLine(io, '')
+}
+
+function linesOf(io: Io, { message, since, fix }: Entry): string[] {
+  const when = since === null ? '' : ` (${ago(Date.parse(since), io.now())})`
+  const text = wrapped(plain(`${message}${when}`), WIDTH).map((line) => `  ${line}`)
+  return [...text, `  → ${plain(fix.command)}`]
 }
 
 function printCharts(
   io: Io,
   usage: readonly { total: number; series: { points: [number, number][] }[] }[],
 ): void {
-  printLine(io, 'Last hour')
+  printLine(io, canDraw(io) ? `${'Last hour'.padEnd(21)}${'1 h ago'.padEnd(27)}now` : 'Last hour')
   for (const [i, [, label]] of CHARTS.entries()) {
     const { total, series } = usage[i]!
     const counts = pairs((series[0]?.points ?? new Array(60).fill([0, 0])).map(([, count]) => count))
-    const chart = io.isTTY ? `${sparkline(counts)}  ` : ''
-    printLine(io, `  ${label.padEnd(18)} ${chart}${total}`)
+    const chart = canDraw(io) ? `${sparkline(counts)}` : ''
+    printLine(
+      io,
+      `  ${label.padEnd(18)} ${chart}${total.toLocaleString('en').padStart(canDraw(io) ? 10 : 0)}`,
+    )
   }
 }
 

@@ -134,7 +134,7 @@ eachEngine((engine) => {
       expect(await attention(id)).toEqual([])
       await issue(1)
       const near = await entry('tokens.near_limit', id)
-      expect(near!.message).toBe('800 of 1000 active tokens; 799 belong to key "busy".')
+      expect(near!.message).toBe('Project "Busy" has 800 of 1000 active tokens; 799 belong to key "busy".')
       await issue(200)
       const full = await entry('tokens.limit_reached', id)
       expect(full!.message).toContain('1000 of 1000')

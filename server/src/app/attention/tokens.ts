@@ -21,7 +21,7 @@ export async function tokenRules({ db, projectId, now }: Scope): Promise<Attenti
       severity: isFull ? 'error' : 'warning',
       since: null,
       subject: { type: 'project', id, name: project.name, project_id: id },
-      message: `${active} of ${project.token_limit} active tokens; ${largest.count} belong to key "${key?.name ?? largest.key_id}".`,
+      message: `Project "${project.name}" has ${active} of ${project.token_limit} active tokens; ${largest.count} belong to key "${key?.name ?? largest.key_id}".`,
       fix: {
         command: `jeton key revoke-tokens ${largest.key_id} --project ${id}`,
         call: `POST /management/v1/projects/${id}/api-keys/${largest.key_id}/revoke-tokens`,

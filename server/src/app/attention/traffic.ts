@@ -11,12 +11,13 @@ export async function refusalRules({ db, projectId, now }: Scope): Promise<Atten
   return Promise.all(
     own.map(async ({ projectId: id, refused, usual }): Promise<Attention> => {
       const project = id === '' ? undefined : await findProject(db, id)
+      const where = project ? `in project "${project.name}"` : 'before their project was known'
       return {
         kind: 'refusals.jump',
         severity: 'warning',
         since: null,
         subject: project ? { type: 'project', id, name: project.name, project_id: id } : SERVICE,
-        message: `${refused} requests were refused in the last 10 minutes; ${Math.round(usual)} are usual.`,
+        message: `${refused} requests were refused in the last 10 minutes ${where}; ${Math.round(usual)} are usual.`,
         fix: project
           ? {
               command: `jeton refusal list --project ${id}`,

@@ -52,7 +52,12 @@ export const usageRows: Migration = {
         .addPrimaryKeyConstraint(`usage_${step}_pk`, ['series_id', 'at'])
       for (const metric of METRICS)
         table = table.addColumn(metric, 'bigint', (c) => c.notNull().defaultTo(0)) as typeof table
-      await (isSqlite ? table.modifyEnd(sql`without rowid`) : table).execute()
+      // A minute is updated six times. With free space in their pages, 99 % of the updates leave the index alone.
+      const space = step === 'minutes' ? 50 : 100
+      await table.modifyEnd(isSqlite ? sql`without rowid` : sql.raw(`with (fillfactor = ${space})`)).execute()
+      // For splits. Without it, PostgreSQL reads all of the primary key to find the points of a day.
+      if (!isSqlite)
+        await db.schema.createIndex(`usage_${step}_by_time`).on(`usage_${step}`).column('at').execute()
     }
   },
 }

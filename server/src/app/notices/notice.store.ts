@@ -89,7 +89,7 @@ export async function claimNotice(tx: Transaction, row: NoticeRow, leaseUntil: n
   return numUpdatedRows === 1n
 }
 
-/** Stores the result of an attempt, unless the notice has ended meanwhile: then its end is to be sent. */
+/** Stores the result of an attempt, unless the notice has ended meanwhile: then its end is due. */
 export async function settleNotice(
   tx: Transaction,
   row: NoticeRow,

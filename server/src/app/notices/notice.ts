@@ -16,9 +16,9 @@ export interface NoticeRow {
   ended_at: number | null
   /** 1 once somebody has tried to send the start: then the end must be sent too. */
   was_tried: number
-  /** Failed attempts of the message that is to be sent. */
+  /** Failed attempts of the message that is due. */
   attempts: number
-  /** Null if nothing is to be sent: of an open notice the start, of an ended one the end. */
+  /** When the message is due: of an open notice the start, of an ended one the end. Null if there is none. */
   next_attempt_at: number | null
 }
 

@@ -37,7 +37,7 @@ export class OutageNotice {
     this.#isSent = await post(messageOf(this.#row, service()))
   }
 
-  /** Rows that are to be stored as soon as the store accepts writes again. */
+  /** Rows to store as soon as the store accepts writes again. */
   unstored(): NoticeRow[] {
     return this.#row ? [this.#row] : []
   }

@@ -3,11 +3,11 @@ import { claimNotice, listDue, settleNotice } from './notice.store.ts'
 import { type Message, messageOf, type NoticeRow } from './notice.ts'
 
 export const SEND_EVERY_MS = 5_000
-const MAX_AT_ONCE = 20
+const NOTICES_PER_BATCH = 20
 /** Longer than the deadline of an attempt. */
 const LEASE_MS = 60_000
 const FIRST_RETRY_MS = 10_000
-const LONGEST_RETRY_MS = 60 * 60_000
+const MAX_RETRY_MS = 60 * 60_000
 
 interface Deps {
   readonly db: Database
@@ -38,13 +38,13 @@ export function createNoticeSender({ db, service, post }: Deps) {
     if (!(await db.transaction((tx) => claimNotice(tx, row, now + LEASE_MS)))) return
     const isSent = await post(messageOf(row, service()))
     if (isSent) unsettled.set(row.id, row)
-    await settle(row, isSent ? null : Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** row.attempts))
+    await settle(row, isSent ? null : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** row.attempts))
   }
 
   return async function run(): Promise<void> {
     for (const row of unsettled.values()) await settle(row, null)
     const now = await db.now()
-    const due = await listDue(db, now, MAX_AT_ONCE)
+    const due = await listDue(db, now, NOTICES_PER_BATCH)
     await Promise.all(due.map((row) => sendOne(row, now)))
   }
 }
