@@ -277,6 +277,25 @@ projects:
       expect((await apply(['--plan'])).code).toBe(10)
     })
 
+    test('apply --plan needs only a viewer, who is not shown whether header values differ', async () => {
+      write(WITH_DISTRIBUTION)
+      await apply()
+      await allowAnyAddress()
+      await createCampaign('Gold', { url: service.url, pair: secretOf('till') })
+      await apply()
+      const { id, token } = (await service.manage('POST', '/operators', { name: club, role: 'viewer' })).body
+      const env = { JETON_MANAGEMENT_ID: id, JETON_MANAGEMENT_TOKEN: token, CRM_TOKEN: 'other' }
+      const { code, err } = await apply(['--plan'], { env })
+      expect([code, err]).toEqual([
+        0,
+        expect.stringContaining('were not compared: that takes an operator of role editor'),
+      ])
+      write(WITH_DISTRIBUTION.replace('token_limit: 100', 'token_limit: 5'))
+      expect((await apply(['--plan'], { env })).code).toBe(10)
+      expect((await apply([], { env })).code).toBe(1)
+      expect(await list('api-keys')).toMatchObject([{ token_limit: 100 }])
+    })
+
     test('apply shows each step with its number in a terminal, and one line for each step elsewhere', async () => {
       write(BASIC)
       const { out } = await apply([], { isTTY: true })
@@ -359,7 +378,7 @@ projects:
       const declined = await apply(['--prune'], { answers: ['n'] })
       expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('Nothing was changed.')])
       expect(declined.err).toContain('Delete 1 key and 1 webhook?')
-      expect(declined.out).toContain('its 1 active tokens stop working immediately')
+      expect(declined.out).toContain('1 active token stops working immediately')
       expect(declined.out).toContain('https://gone.example.com receives no more events')
       expect(await list('api-keys')).toHaveLength(2)
 
@@ -531,6 +550,21 @@ projects:
       }
       expect((await run(['apply', '-f', a!])).code).toBe(0)
       expect((await run(['apply', '-f', a!, '--plan'])).code).toBe(0)
+    })
+
+    test('a key that another apply creates meanwhile is not created twice, and its secret is not lost', async () => {
+      write('projects: [{name: CLUB, keys: [{name: till, permissions: [rewards]}]}]')
+      await service.project(club)
+      const url = await startChangingProxy(service.url, { before: async () => (await apply()).code === 0 })
+      const { code, err } = await run(['apply', '-f', file], {}, url)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/already has an API key named "till".*changed it meanwhile/s),
+      ])
+      expect(await list('api-keys')).toHaveLength(1)
+      expect(await apply()).toEqual({ code: 0, out: '', err: 'Nothing to change.\n' })
+      const pair = { appId: secretOf('till').app_id!, appToken: secretOf('till').app_token! }
+      expect((await service.issue(pair, 'rewards')).status).toBe(200)
     })
 
     test('a change that another operator makes during an apply is reported as a conflict', async () => {

@@ -30,7 +30,7 @@ eachEngine((engine) => {
     (await manage('POST', '/distributions', { ...TARGET, campaign_id: shop.campaign.id, ...more })).body
 
   describe('the name of a webhook', () => {
-    test('is optional, can be changed and removed, and is free again after that', async () => {
+    test('the name of a webhook is optional, can be changed and removed, and is free again after that', async () => {
       const unnamed = await webhook()
       expect(unnamed.name).toBeNull()
       const path = `/webhooks/${unnamed.id}`
@@ -44,7 +44,7 @@ eachEngine((engine) => {
       expect((await manage('GET', '/webhooks?name=first')).body.total).toBe(1)
     })
 
-    test('is refused with 409 if another webhook of the project has it, and nothing is changed', async () => {
+    test('the name of a webhook is refused with 409 if another webhook of the project has it, and nothing is changed', async () => {
       await webhook({ name: 'taken' })
       const other = await webhook()
       const refusals = [
@@ -61,7 +61,7 @@ eachEngine((engine) => {
       expect(shown).toMatchObject({ name: null, description: null, updated_at: other.updated_at })
     })
 
-    test('is the same in another project and on a distribution', async () => {
+    test('the name of a webhook may be used in another project and by a distribution', async () => {
       await webhook({ name: 'shared' })
       const elsewhere = await openShop(service)
       const path = `/projects/${elsewhere.projectId}/webhooks`
@@ -69,7 +69,7 @@ eachEngine((engine) => {
       expect((await distribution({ name: 'shared' })).name).toBe('shared')
     })
 
-    test('selects a webhook on the command line, and is in the list', async () => {
+    test('the name of a webhook selects it on the command line, and is in the list', async () => {
       const { id } = await webhook({ name: 'by-name' })
       const env = {
         ...{ JETON_URL: service.url, JETON_MANAGEMENT_ID: OPERATOR.id, XDG_CONFIG_HOME: '/nowhere' },
@@ -80,17 +80,17 @@ eachEngine((engine) => {
     })
   })
 
-  describe('of several requests at once', () => {
+  describe('requests at once', () => {
     const codesOf = async (path: string, body: object) => {
       const all = await Promise.all(Array.from({ length: RACERS }, () => manage('POST', path, body)))
       return all.map(({ status }) => status).sort()
     }
     const ONE = [201, ...new Array(RACERS - 1).fill(409)]
 
-    test('only one creates a webhook of a name', async () => {
+    test('only one of several requests at once creates a webhook of a name', async () => {
       expect(await codesOf('/webhooks', { ...TARGET, name: 'raced' })).toEqual(ONE)
     })
-    test('only one creates a key of a name with unique_name', async () => {
+    test('only one of several requests at once with unique_name creates a key of a name', async () => {
       const body = { name: 'raced', permissions: ['rewards'] }
       expect(await codesOf('/api-keys?unique_name=true', body)).toEqual(ONE)
       // A deleted key does not take its name.
@@ -99,12 +99,12 @@ eachEngine((engine) => {
       expect((await manage('POST', '/api-keys?unique_name=true', body)).status).toBe(201)
       expect((await manage('POST', '/api-keys', body)).status).toBe(201)
     })
-    test('only one creates a distribution of a name with unique_name', async () => {
+    test('only one of several requests at once with unique_name creates a distribution of a name', async () => {
       const body = { ...TARGET, name: 'raced', campaign_id: shop.campaign.id }
       expect(await codesOf('/distributions?unique_name=true', body)).toEqual(ONE)
       expect((await manage('POST', '/distributions', body)).status).toBe(201)
     })
-    test('only one gives its webhook a name', async () => {
+    test('only one of several requests at once gives its webhook a name', async () => {
       const ids = await Promise.all(Array.from({ length: RACERS }, async () => (await webhook()).id))
       const all = await Promise.all(ids.map((id) => manage('PUT', `/webhooks/${id}`, { name: 'renamed' })))
       expect(all.map(({ status }) => status).sort()).toEqual([200, ...new Array(RACERS - 1).fill(409)])

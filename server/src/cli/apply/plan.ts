@@ -245,7 +245,7 @@ const isSame = (a: unknown, b: unknown): boolean =>
 const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0)
 
 const keyStops = ({ active_tokens, last_used_at }: CurrentKey): string =>
-  `its ${active_tokens} active tokens stop working immediately; ${last_used_at ? `last used ${last_used_at}` : 'never used'}`
+  `${active_tokens === 1 ? '1 active token stops' : `${active_tokens} active tokens stop`} working immediately; ${last_used_at ? `last used ${last_used_at}` : 'never used'}`
 
 const receiverStops = ({ target_url, health }: CurrentDestination): string =>
   `${target_url} receives no more events; ${health.pending + health.held} waiting deliveries are cancelled`

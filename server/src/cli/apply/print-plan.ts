@@ -1,3 +1,4 @@
+import { type EventKind, wireOf } from '../../contract/event-kinds.ts'
 import { plain, plural } from '../format.ts'
 import { coloured, type Io, printLine, remark } from '../io.ts'
 import { type Change, type FieldChange, labelOf, type Plan } from './change.ts'
@@ -11,6 +12,12 @@ function shown(value: unknown): string {
   return plain(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
+/** Event kinds as people write them in the file. */
+const inFile = ({ field, from, to }: FieldChange): FieldChange => {
+  const named = (value: unknown) => (field === 'events' && value ? (value as EventKind[]).map(wireOf) : value)
+  return { field, from: named(from), to: named(to) }
+}
+
 const fieldLine = (action: Change['action'], { field, from, to }: FieldChange): string =>
   action === 'create' ? `${field}: ${shown(to)}` : `${field}: ${shown(from)} → ${shown(to)}`
 
@@ -20,17 +27,18 @@ export function printPlan(io: Io, { changes }: Plan): void {
     const { action, fields, stops } = change
     const line = `${SIGNS[action]} ${plain(labelOf(change))}${action === 'regenerate' ? ': new secret' : ''}`
     printLine(io, coloured(io, COLOURS[action], line))
-    for (const field of fields) printLine(io, `    ${fieldLine(action, field)}`)
+    for (const one of fields)
+      if (action !== 'create' || one.field !== 'name') printLine(io, `    ${fieldLine(action, inFile(one))}`)
     if (stops) printLine(io, `    ${plain(stops)}`)
   }
 }
 
 const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : plural(noun)}`
 
-/** `2 keys and 1 webhook`. */
+/** `1 project, 2 keys and 1 webhook`. */
 export function countedNouns(changes: readonly Change[]): string {
   const byNoun = [...Map.groupBy(changes, ({ noun }) => noun)]
-  return byNoun.map(([noun, all]) => counted(all.length, noun)).join(' and ')
+  return new Intl.ListFormat('en-GB').format(byNoun.map(([noun, all]) => counted(all.length, noun)))
 }
 
 const MAX_LISTED = 10

@@ -105,7 +105,7 @@ describe('a file for apply', () => {
     [
       'a missing variable',
       distribution('headers: {x-key: "${NOT_SET}"}'),
-      'environment variable NOT_SET is not set.',
+      'environment variable NOT_SET is not set. Set it',
     ],
     [
       'a literal header value',

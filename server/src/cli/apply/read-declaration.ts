@@ -240,5 +240,5 @@ function withHeaders(project: ProjectEntry, { io, document, i, missing }: Place)
 
 const problemOf = (value: string): string =>
   value === ''
-    ? 'is not set'
+    ? 'is not set. Set it and apply again'
     : 'must be 1 to 1,900 printable ASCII characters without leading or trailing spaces'
