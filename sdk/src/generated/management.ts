@@ -620,7 +620,7 @@ export interface Event {
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
     readonly pending: number
-    /** Of the pending ones, those that were tried and failed. */
+    /** Pending deliveries that were tried and failed. */
     readonly failing: number
     readonly delivered: number
     readonly held: number
@@ -667,7 +667,7 @@ export interface EventDetail {
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
     readonly pending: number
-    /** Of the pending ones, those that were tried and failed. */
+    /** Pending deliveries that were tried and failed. */
     readonly failing: number
     readonly delivered: number
     readonly held: number
