@@ -8,6 +8,7 @@ import './styles/pages.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
+import { I18nProvider } from 'react-aria-components'
 import { createRoot } from 'react-dom/client'
 import { createQueryClient } from './api/query.ts'
 import { router } from './routing/router.ts'
@@ -17,7 +18,9 @@ applyTheme(chosenTheme())
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>
-      <RouterProvider router={router} />
+      <I18nProvider locale="en-US">
+        <RouterProvider router={router} />
+      </I18nProvider>
     </QueryClientProvider>
   </StrictMode>,
 )

@@ -11,12 +11,17 @@ export const timesOf = (usage: Usage): number[] => usage.series[0]?.points.map((
 const valuesOf = (series: Usage['series'][number]): (number | null)[] =>
   series.points.map(([, value]) => value ?? null)
 
+const highestOf = (series: Usage['series'][number]): number =>
+  Math.max(...valuesOf(series).map((value) => value ?? 0))
+
 const sum = (rows: readonly (readonly (number | null)[])[]): number[] =>
   (rows[0] ?? []).map((_, at) => rows.reduce((total, row) => total + (row[at] ?? 0), 0))
 
 /** Usage as lines or areas: the largest by name, and the rest together. */
 export function seriesOf(usage: Usage, nameOf: (key: string) => string): ChartSeries[] {
   const named = usage.series.filter(({ key }) => key !== 'other')
+  // Counts come with the largest first. Levels have no sum to be sorted by.
+  if (usage.metric === 'active_tokens') named.sort((a, b) => highestOf(b) - highestOf(a))
   const shown = named.slice(0, COLORS.length)
   const rest = usage.series.filter((one) => !shown.includes(one)).map(valuesOf)
   return [

@@ -67,6 +67,7 @@ eachEngine((engine) => {
         role: 'viewer',
         projects: null,
         address: '127.0.0.1',
+        public_url: service.url,
         session: answer.body,
       })
       expect((await byPair(service.url, { id, token })('GET', '/whoami')).body).toMatchObject({

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { api, read, type Schemas } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/fields.tsx'
+import { plural } from '../../components/number-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSession } from '../../session/session.tsx'
 
@@ -73,7 +74,9 @@ export function AddressEditor({ text, onChange, keyId }: AddressEditorProps) {
         </p>
       )}
       {check && check.refused.length === 0 && check.allowed.length > 0 && (
-        <p className="dim">Allows all {check.allowed.length} addresses of the last 24 h.</p>
+        <p className="dim">
+          Allows {plural(check.allowed.length, 'address', 'addresses')} of the last 24 h, which is all.
+        </p>
       )}
     </div>
   )

@@ -1,6 +1,7 @@
 export interface SnippetKey {
   readonly name: string
   readonly app_id: string
+  readonly permissions: readonly string[]
 }
 
 export interface Snippet {
@@ -17,7 +18,7 @@ const slug = (name: string): string =>
 
 /** Configuration with this key filled in. Without its secret a variable stands in its place. */
 export function snippetsFor(
-  { name, app_id }: SnippetKey,
+  { name, app_id, permissions }: SnippetKey,
   url: string,
   appToken?: string,
 ): readonly Snippet[] {
@@ -30,7 +31,7 @@ export function snippetsFor(
       text: `curl -s ${url}/v1/oauth/token \\
   -H "X-App-Id: ${app_id}" \\
   -H "X-App-Token: ${inShell}" \\
-  -d grant_type=client_credentials`,
+  -d grant_type=client_credentials -d scope="${permissions.join(' ')}"`,
     },
     {
       id: 'env',

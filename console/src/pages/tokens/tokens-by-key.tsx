@@ -39,7 +39,7 @@ function useRecent(project_id: string) {
 }
 
 function Uses({ issued, calls }: { issued: number; calls: number }) {
-  if (issued === 0) return <span className="dim">–</span>
+  if (issued === 0 || calls === 0) return <span className="dim">–</span>
   const uses = calls / issued
   const shown = `${uses < 10 ? uses.toFixed(1) : countText(Math.round(uses))}×`
   return uses < MIN_USES ? (
@@ -117,7 +117,7 @@ function Actions({ key_id, name, active_tokens, token_limit }: Holder) {
   )
 }
 
-/** Who holds the tokens now, and whether they are reused. */
+/** The keys that hold the tokens now, and whether they reuse them. */
 export function TokensByKey({ usage }: { usage: UseQueryResult<TokenUsage> }) {
   const project_id = useProjectId()
   const recentOf = useRecent(project_id)
