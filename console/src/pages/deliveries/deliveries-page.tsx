@@ -15,6 +15,7 @@ import { useRole } from '../../session/session.tsx'
 import './deliveries.css'
 import { canRecover, type Delivery, DeliveryState, targetOf } from './delivery-state.tsx'
 import { LastAttempt } from './last-attempt.tsx'
+import { NextAttempt } from './next-attempt.tsx'
 import { RecoverDialog } from './recover-dialog.tsx'
 import { RetryMany } from './retry-many.tsx'
 import { useDestinations } from './use-destinations.ts'
@@ -183,7 +184,7 @@ function columnsOf({ projectId, canSelect, chosen, toggle }: Selection): readonl
     { header: 'State', cell: (row) => <DeliveryState delivery={row} /> },
     { header: 'Last answer', cell: ({ last_attempt }) => <LastAttempt attempt={last_attempt} /> },
     { header: 'Attempts', align: 'end', cell: ({ attempts_made }) => attempts_made },
-    { header: 'Next', cell: ({ next_attempt_at }) => <RelativeTime at={next_attempt_at} never="–" /> },
+    { header: 'Next', cell: ({ next_attempt_at }) => <NextAttempt at={next_attempt_at} /> },
     {
       header: 'Event',
       cell: ({ id, event_id, event_kind }) => (

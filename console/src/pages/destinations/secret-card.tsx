@@ -84,7 +84,7 @@ function Rotate({ projectId, destination: { id } }: DestinationProps) {
       </Dialog>
       <SecretOnce
         title="The new secret"
-        secrets={secret === undefined ? null : [['WEBHOOK_SECRET', secret]]}
+        secrets={secret === undefined ? null : [['Secret', secret]]}
         onClose={() => rotate.reset()}
       >
         <ReceiverCode />
