@@ -14,7 +14,7 @@ type Redemption = EntryOf<'/projects/{project_id}/customers/{customer_id}/redemp
 
 const POLL_MS = 5_000
 
-/** What she redeemed, and whether every receiver got the event: "did she get it?" */
+/** Rewards that she redeemed, and whether every receiver got the event: "did she get it?" */
 export function Redemptions({ projectId, customerId }: CustomerProps) {
   const [{ cursor }] = useSearchParams()
   const list = useApi(

@@ -57,7 +57,7 @@ function Node({ value, path, describe }: NodeProps) {
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-/** What identifies a closed object, else how much is in it. */
+/** Name or id of a closed object, else how much is in it. */
 function previewOf(value: object): string {
   if (Array.isArray(value)) return `[${value.length}]`
   const { name, code, id } = value as Record<string, unknown>

@@ -80,7 +80,7 @@ function committed(projectId: string, event: Event): Entry {
   }
 }
 
-/** Who it is about, and the call that caused it. */
+/** The customer it is about, and the call that caused it. */
 function Cause({
   projectId,
   event: { entity_id, event_source, group_id },
