@@ -6,9 +6,9 @@ import { countText } from '../../components/number-text.ts'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { DeliveryState, targetOf } from '../../delivery/delivery-state.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
-import { DeliveryState, targetOf } from '../deliveries/delivery-state.tsx'
-import type { CustomerProps } from './customer-page.tsx'
+import type { CustomerProps } from './transactions.ts'
 
 type Redemption = EntryOf<'/projects/{project_id}/customers/{customer_id}/redemptions'>
 

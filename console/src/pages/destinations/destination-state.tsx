@@ -1,6 +1,6 @@
 import { plural } from '../../components/number-text.ts'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
-import type { Destination } from '../deliveries/use-destinations.ts'
+import type { Destination } from '../../delivery/use-destinations.ts'
 
 const TONES: Readonly<Record<string, Tone>> = {
   healthy: 'ok',

@@ -4,10 +4,10 @@ import { Card } from '../../components/card.tsx'
 import { Rows } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
-import { type Delivery, DeliveryState } from '../deliveries/delivery-state.tsx'
-import { LastAttempt } from '../deliveries/last-attempt.tsx'
-import { NextAttempt } from '../deliveries/next-attempt.tsx'
-import '../deliveries/deliveries.css'
+import { type Delivery, DeliveryState } from '../../delivery/delivery-state.tsx'
+import { LastAttempt } from '../../delivery/last-attempt.tsx'
+import { NextAttempt } from '../../delivery/next-attempt.tsx'
+import '../../delivery/delivery.css'
 
 const POLL_MS = 5_000
 const COUNTED = 100

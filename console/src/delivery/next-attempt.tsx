@@ -1,4 +1,4 @@
-import { RelativeTime, useNow } from '../../components/relative-time.tsx'
+import { RelativeTime, useNow } from '../components/relative-time.tsx'
 
 /** When the delivery is tried again. One that is due waits for its turn. */
 export function NextAttempt({ at }: { at: string | null }) {

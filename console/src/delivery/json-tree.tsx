@@ -1,6 +1,7 @@
-import type { Describe } from './event-schema.ts'
-
 type Path = readonly (string | number)[]
+
+/** The description of a field, by its path in the body. */
+export type Describe = (path: Path) => string | undefined
 
 interface NodeProps {
   readonly value: unknown
