@@ -75,10 +75,12 @@ function sources(folder: string): string[] {
 const isImported = (name: string, texts: readonly string[]): boolean =>
   texts.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`))
 
+/** The name of an imported package, without a path in it. */
+const IMPORTED = /(?:from|import) ?\(?'((?:@[^/']+\/)?[^./'][^/']*)/g
+
 /** Paths of the packages that become part of the console: those that its sources import, with their dependencies. */
 function bundledPaths(lock: Readonly<Record<string, LockEntry>>, texts: readonly string[]): Set<string> {
-  const names = Object.keys(lock).filter((path) => path.startsWith('node_modules/'))
-  const open = names.filter((path) => isImported(nameOf(path), texts))
+  const open = texts.flatMap((text) => [...text.matchAll(IMPORTED)].map(([, name]) => `node_modules/${name}`))
   const found = new Set<string>()
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const entry = lock[path]

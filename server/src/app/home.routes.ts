@@ -41,7 +41,7 @@ ${section('This service', service)}`,
   }
 }
 
-function homeDocument({ hasReference, hasApi }: HomeDeps) {
+function homeDocument({ hasReference, hasApi, hasConsole }: HomeDeps) {
   const reference = {
     documentation: '/docs',
     reference: '/docs/api',
@@ -57,7 +57,11 @@ function homeDocument({ hasReference, hasApi }: HomeDeps) {
   return {
     name: 'Jeton',
     description: DESCRIPTION,
-    links: { ...(hasReference && reference), ...(hasApi && api) },
+    links: {
+      ...(hasConsole && { console: '/console/' }),
+      ...(hasReference && reference),
+      ...(hasApi && api),
+    },
   }
 }
 

@@ -118,7 +118,7 @@ describe('where the console is', () => {
     const { url } = await start()
     const browser = await send(`${url}/`, { headers: BROWSER })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console/'])
-    expect((await send(`${url}/`)).body.name).toBe('Jeton')
+    expect((await send(`${url}/`)).body).toMatchObject({ name: 'Jeton', links: { console: '/console/' } })
   })
 
   test('the console is on the management listener where there is one, and only there', async () => {

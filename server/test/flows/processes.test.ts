@@ -97,7 +97,9 @@ eachEngine((engine) => {
     expect(await activeAt(second)).toBe(false)
     if (third.canAnswer) expect(await activeAt(third.process)).toBe(true)
     const waited = await advanceUntil(block(3_000), () => time.advance(connected, 100))
-    expect(waited).toEqual({ processes: 3, confirmed: 2, after_ms: expect.any(Number) })
+    expect(waited).toMatchObject({ processes: 3, confirmed: 2, after_ms: expect.any(Number) })
+    const missing = waited.by_process.filter(({ after_ms }: { after_ms: number | null }) => after_ms === null)
+    expect(missing.map(({ pid }: { pid: number }) => pid)).toEqual([third.process.child.pid])
     expect(waited.after_ms).toBeGreaterThanOrEqual(3_000)
 
     third.restore()

@@ -117,7 +117,7 @@ function Actions({ key_id, name, active_tokens, token_limit }: Holder) {
   )
 }
 
-/** Who holds the tokens now, and whether they are reused. */
+/** The keys that hold the tokens now, and whether they reuse them. */
 export function TokensByKey({ usage }: { usage: UseQueryResult<TokenUsage> }) {
   const project_id = useProjectId()
   const recentOf = useRecent(project_id)

@@ -90,17 +90,17 @@ export const SETTINGS = {
   }),
   JETON_MANAGEMENT_PORT: optional({
     kind: integer(0, 65535),
-    says: 'Separate port for `/management`, `/metrics`, `/docs` and `/openapi.json`. Default: they share `JETON_PORT`.',
+    says: 'Separate port for `/management`, `/console`, `/metrics`, `/docs` and `/openapi.json`. Default: they share `JETON_PORT`.',
   }),
   JETON_MANAGEMENT_ALLOW: required({
     kind: ranges,
     fallback: '',
-    says: 'Addresses that may reach `/management`, `/metrics`, `/docs` and `/openapi.json`. Empty: all. `/management` always requires a credential. The others require one if `JETON_MANAGEMENT_PORT` is not set and `JETON_HOST` is not a loopback address.',
+    says: 'Addresses that may reach `/management`, `/console`, `/metrics`, `/docs` and `/openapi.json`. Empty: all. `/management` always requires a credential, and the files of `/console` none. The others require one if `JETON_MANAGEMENT_PORT` is not set and `JETON_HOST` is not a loopback address.',
   }),
   JETON_CONSOLE: required({
     kind: choice(['on', 'off']),
     fallback: 'on',
-    says: 'Whether the web console is at `/console/`, on the port of `/management`. `JETON_MANAGEMENT_ALLOW` applies to it.',
+    says: 'Whether the web console is at `/console/`, on the port of `/management`.',
   }),
   JETON_METRICS_PUBLIC: required({
     kind: choice(['on', 'off']),
