@@ -2183,7 +2183,7 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
-                /** @description Of the pending ones, those that were tried and failed. */
+                /** @description Pending deliveries that were tried and failed. */
                 failing: number;
                 delivered: number;
                 held: number;
@@ -2232,7 +2232,7 @@ export interface components {
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
                 pending: number;
-                /** @description Of the pending ones, those that were tried and failed. */
+                /** @description Pending deliveries that were tried and failed. */
                 failing: number;
                 delivered: number;
                 held: number;

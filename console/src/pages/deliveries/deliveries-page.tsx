@@ -113,7 +113,7 @@ export function DeliveriesPage() {
               : {
                   sentence:
                     'Nothing was sent yet. Each redemption is sent to every destination of the project.',
-                  command: 'jeton trigger redemption',
+                  command: cliText('trigger redemption', { project: projectId }),
                   action: (
                     <Link to="/projects/$projectId/destinations" params={{ projectId }} className="button">
                       Destinations

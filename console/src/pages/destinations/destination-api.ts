@@ -32,7 +32,7 @@ interface Call {
   readonly query?: object
 }
 
-/** Calls a verb of a webhook or a distribution; both kinds answer alike. */
+/** Calls a verb of a webhook or a distribution; both kinds answer with the same fields. */
 export function callVerb<Result>(verb: Verb, { projectId, id, body, query }: Call): Promise<Result> {
   const parameters = { ...parametersOf(projectId, id), ...(query && { query }) }
   const path = `${PATHS[kindOf(id)]}/${verb}`

@@ -108,8 +108,8 @@ function Health({ projectId, destination }: DestinationProps) {
               </p>
             )}
             {last_error && (
-              <p className="dim">
-                Last error: <bdi className="one-line">{last_error}</bdi>
+              <p className="dim one-line">
+                Last error: <bdi>{last_error}</bdi>
               </p>
             )}
           </div>

@@ -47,7 +47,11 @@ export function DestinationsPage() {
         ) : destinations.length === 0 ? (
           <EmptyState
             sentence="No destination yet, so events are stored and sent nowhere."
-            command="jeton webhook create --target-url https://hooks.example.com/jeton --events customer.reward_redemptions.completed"
+            command={cliText('webhook create', {
+              'target-url': 'https://hooks.example.com/jeton',
+              events: 'customer.reward_redemptions.completed',
+              project: projectId,
+            })}
             action={add}
           />
         ) : (

@@ -57,12 +57,15 @@ function useDeliveries(projectId: string, eventId: string): readonly WholeDelive
   return whole.map(({ data }) => data as WholeDelivery)
 }
 
-/** Title from the fields of the event: "Mug, redeemed by Ada Nowak". */
-function titleOf({ type, data }: Event): string {
+/** "Mug, redeemed by Ada Nowak". Each name is isolated, because marks in it could reverse the rest of the title. */
+function Title({ event: { type, data } }: { event: Event }) {
   const { reward, customer } = (data ?? {}) as Record<string, { name?: unknown } | null | undefined>
-  const words = [reward?.name, customer?.name].map((name) => (typeof name === 'string' ? name : ''))
-  if (words[0] && words[1]) return `${words[0]}, redeemed by ${words[1]}`
-  return kindText(type)
+  if (typeof reward?.name !== 'string' || typeof customer?.name !== 'string') return kindText(type)
+  return (
+    <>
+      <bdi>{reward.name}</bdi>, redeemed by <bdi>{customer.name}</bdi>
+    </>
+  )
 }
 
 function EventView({ projectId, event }: { projectId: string; event: Event }) {
@@ -72,7 +75,7 @@ function EventView({ projectId, event }: { projectId: string; event: Event }) {
   return (
     <>
       <PageHeader
-        title={<bdi>{titleOf(event)}</bdi>}
+        title={<Title event={event} />}
         tabTitle={kindText(event.type)}
         subtitle={
           <>

@@ -72,7 +72,7 @@ export function EventsPage() {
               ? { sentence: 'No event matches these filters.' }
               : {
                   sentence: 'No event yet. Redeeming a reward writes one.',
-                  command: 'jeton trigger redemption',
+                  command: cliText('trigger redemption', { project: projectId }),
                   action: (
                     <Link to="/projects/$projectId/destinations" params={{ projectId }} className="button">
                       Destinations

@@ -46,7 +46,7 @@ const countFields = {
   delivery_counts: Type.Object(
     {
       pending: Type.Integer(),
-      failing: Type.Integer({ description: 'Of the pending ones, those that were tried and failed.' }),
+      failing: Type.Integer({ description: 'Pending deliveries that were tried and failed.' }),
       delivered: Type.Integer(),
       held: Type.Integer(),
       exhausted: Type.Integer(),
