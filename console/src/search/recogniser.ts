@@ -12,6 +12,8 @@ export interface Hit {
 
 export interface SearchContext {
   readonly projectId: string | undefined
+  /** Others are refused what only admins may read. */
+  readonly isAdmin: boolean
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
+import { useRole } from '../session/session.tsx'
 import type { Hit } from './recogniser.ts'
 import { FINDS, findAnything } from './recognisers.ts'
 
@@ -11,20 +12,21 @@ interface SearchResultsProps {
 
 /** Undefined while nothing was typed or the search runs. */
 function useHits(text: string, projectId: string | undefined): readonly Hit[] | undefined {
+  const isAdmin = useRole().can('admin')
   const [hits, setHits] = useState<readonly Hit[]>()
   useEffect(() => {
     setHits(undefined)
     if (text === '') return
     const { signal, ...abort } = withAbort()
     const timer = setTimeout(async () => {
-      const found = await findAnything(text, { projectId, signal })
+      const found = await findAnything(text, { projectId, isAdmin, signal })
       if (!signal.aborted) setHits(found)
     }, TYPING_MS)
     return () => {
       clearTimeout(timer)
       abort.now()
     }
-  }, [text, projectId])
+  }, [text, projectId, isAdmin])
   return hits
 }
 

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { useProjectId } from '../../routing/project-route.tsx'
 import { responseText } from './response-text.ts'
 import { Steps } from './steps.tsx'
 
@@ -36,11 +37,18 @@ export const Verdict = ({ answer, apiKey }: VerdictProps) => (
   </div>
 )
 
+/** Commands about keys and tokens need their project where there are several. */
+const inProject = (command: string, projectId: string): string =>
+  /^jeton (key|token) /.test(command) ? `${command} --project ${projectId}` : command
+
 /** The remedy; its command apart, to be copied. */
-export const Fix = ({ remedy, command }: { remedy: string; command: string | null }) => (
-  <>
-    <h3>Fix</h3>
-    <p>{command ? remedy.replace(`: ${command}`, ':') : remedy}</p>
-    {command && <CodeBlock text={command} />}
-  </>
-)
+export function Fix({ remedy, command }: { remedy: string; command: string | null }) {
+  const projectId = useProjectId()
+  return (
+    <>
+      <h3>Fix</h3>
+      <p>{command ? remedy.replace(`: ${command}`, ':') : remedy}</p>
+      {command && <CodeBlock text={inProject(command, projectId)} />}
+    </>
+  )
+}

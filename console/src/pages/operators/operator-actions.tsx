@@ -7,8 +7,7 @@ import { CodeBlock } from '../../components/code-block.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { plural } from '../../components/number-text.ts'
-import { EditOperator } from './operator-form.tsx'
-import type { OperatorWithToken } from './operators-page.tsx'
+import { EditOperator, type OperatorWithToken } from './operator-form.tsx'
 
 type Operator = Schemas['Operator']
 

@@ -8,9 +8,9 @@ import { ErrorState } from '../../components/notices.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useProjects } from '../../frame/project-switcher.tsx'
 import type { Role } from '../../session/session.tsx'
-import type { OperatorWithToken } from './operators-page.tsx'
 
 type Operator = Schemas['Operator']
+export type OperatorWithToken = Schemas['OperatorWithSecret']
 
 interface Fields {
   readonly name: string

@@ -16,10 +16,9 @@ import { useProjects } from '../../frame/project-switcher.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
 import { useRole, useSession } from '../../session/session.tsx'
 import { OperatorActions } from './operator-actions.tsx'
-import { CreateOperator } from './operator-form.tsx'
+import { CreateOperator, type OperatorWithToken } from './operator-form.tsx'
 
 type Operator = Schemas['Operator']
-export type OperatorWithToken = Schemas['OperatorWithSecret']
 
 /** Operators are for admins. */
 export function OperatorsPage() {
