@@ -48,9 +48,10 @@ export const turnedText = (page: Page): Promise<string[]> =>
       const isInline = () => getComputedStyle(around).display === 'inline'
       const isIsolated = () => /isolate|plaintext/.test(getComputedStyle(around).unicodeBidi)
       while (isInline() && !isIsolated()) around = around.parentElement!
-      const isAlone = around.textContent?.trim() === text.trim()
-      if (!isAlone && !isIsolated()) found.push(around.outerHTML.slice(0, 200))
-      else if (!isAlone) found.push(`together with other text: ${around.outerHTML.slice(0, 200)}`)
+      // A text in a flexible box is a block of its own.
+      const isItem =
+        around === texts.currentNode.parentElement && /flex|grid/.test(getComputedStyle(around).display)
+      if (!isItem && around.textContent?.trim() !== text.trim()) found.push(around.outerHTML.slice(0, 200))
     }
     return found
   })
