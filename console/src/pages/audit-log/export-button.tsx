@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import type { Schemas } from '../../api/client.ts'
-import { Button } from '../../components/button.tsx'
+import { MenuButton } from '../../components/menu-button.tsx'
 import { ErrorState } from '../../components/notices.tsx'
 import { countText } from '../../components/number-text.ts'
 import { toCsv, toNdjson } from './export-text.ts'
@@ -51,21 +50,14 @@ export function ExportButton({ readPage }: { readPage: (cursor?: string) => Prom
   })
   return (
     <>
-      <MenuTrigger>
-        <Button isPending={run.isPending}>
-          <Download size={13} aria-hidden />
-          {run.isPending ? `${countText(count)} entries` : 'Export'}
-        </Button>
-        <Popover className="popover">
-          <Menu className="menu" onAction={(format) => run.mutate(format as Format)}>
-            {Object.entries(FORMATS).map(([format, { title }]) => (
-              <MenuItem key={format} id={format}>
-                {title}
-              </MenuItem>
-            ))}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
+      <MenuButton
+        groups={[Object.entries(FORMATS).map(([id, { title }]) => ({ id, title }))]}
+        onAction={(format) => run.mutate(format as Format)}
+        isDisabled={run.isPending}
+      >
+        <Download size={13} aria-hidden />
+        {run.isPending ? `${countText(count)} entries` : 'Export'}
+      </MenuButton>
       {run.error && <ErrorState error={run.error} />}
       {run.data && (
         <p role="status" className="tone-warn">
