@@ -21,7 +21,7 @@ export function AccountMenu() {
 
   async function act(key: string) {
     if (THEMES.some(([theme]) => theme === key)) return applyTheme(key as Theme)
-    if (key === 'sessions') return navigate({ to: '/sessions' } as never)
+    if (key === 'sessions') return navigate({ to: '/sessions' })
     if (key === 'docs') return void open('/docs', '_blank', 'noopener')
     if (key !== 'sign-out') return
     await read(api.DELETE('/sessions/current')).catch(() => undefined)

@@ -52,8 +52,8 @@ export function ExportButton({ readPage }: { readPage: (cursor?: string) => Prom
     <>
       <MenuButton
         groups={[Object.entries(FORMATS).map(([id, { title }]) => ({ id, title }))]}
-        onAction={(format) => run.mutate(format as Format)}
         isDisabled={run.isPending}
+        onAction={(format) => run.mutate(format as Format)}
       >
         <Download size={13} aria-hidden />
         {run.isPending ? `${countText(count)} entries` : 'Export'}
