@@ -100,7 +100,9 @@ export function auditDependencies(root: string): Audit {
   const lock = readJson(join(root, 'package-lock.json')).packages as Record<string, LockEntry>
   const faults: string[] = []
   const shipped: Audit['shipped'][number][] = []
-  const bundled = bundledPaths(lock, sources(join(root, 'console/src')))
+  // Tests are not part of the console.
+  const inConsole = sources(join(root, 'console/src')).filter((text) => !text.includes("from 'vitest'"))
+  const bundled = bundledPaths(lock, inConsole)
   for (const [path, entry] of Object.entries(lock)) {
     if (!path.includes('node_modules/') || entry.link) continue
     const name = nameOf(path)

@@ -44,7 +44,9 @@ describe('the files of the console', () => {
   test('scripts and styles may be stored forever, since their names change with their content', async () => {
     const { url } = await start()
     const paths = assetsOf((await send(`${url}/console/`)).text)
-    expect(paths).toEqual([expect.stringMatching(/-[\w-]{8}\.js$/), expect.stringMatching(/-[\w-]{8}\.css$/)])
+    expect(paths.map((path) => path.replace(/-[\w-]{8}\./, '.'))).toEqual(
+      expect.arrayContaining(['/console/assets/index.js', '/console/assets/index.css']),
+    )
     for (const path of paths) {
       const plain = await fetch(url + path, { headers: { 'accept-encoding': 'identity' } })
       const gzipped = await fetch(url + path)
