@@ -5,11 +5,17 @@ import type { Page } from 'playwright-core'
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+type Axe = { run: (context: object) => Promise<AxeResults> }
+
+/** React Aria announces changes here for some seconds, also of buttons that have disappeared by then. */
+const ANNOUNCEMENTS = '[data-live-announcer]'
+
 /** Findings of axe on the page, one line per element. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   await page.evaluate(SOURCE)
-  const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: { run: () => Promise<AxeResults> } }).axe.run(),
+  const { violations } = await page.evaluate(
+    (left) => (window as unknown as { axe: Axe }).axe.run({ exclude: [[left]] }),
+    ANNOUNCEMENTS,
   )
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(
@@ -48,9 +54,10 @@ export const turnedText = (page: Page): Promise<string[]> =>
       const isInline = () => getComputedStyle(around).display === 'inline'
       const isIsolated = () => /isolate|plaintext/.test(getComputedStyle(around).unicodeBidi)
       while (isInline() && !isIsolated()) around = around.parentElement!
-      const isAlone = around.textContent?.trim() === text.trim()
-      if (!isAlone && !isIsolated()) found.push(around.outerHTML.slice(0, 200))
-      else if (!isAlone) found.push(`together with other text: ${around.outerHTML.slice(0, 200)}`)
+      // A text in a flexible box is a block of its own.
+      const isItem =
+        around === texts.currentNode.parentElement && /flex|grid/.test(getComputedStyle(around).display)
+      if (!isItem && around.textContent?.trim() !== text.trim()) found.push(around.outerHTML.slice(0, 200))
     }
     return found
   })

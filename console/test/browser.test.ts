@@ -54,7 +54,7 @@ describeInBrowser('the checks of these tests', () => {
     ])
     await page.evaluate((text) => {
       const main = document.querySelector('main')!
-      const faint = Object.assign(document.createElement('p'), { textContent: `Name ${text}` })
+      const faint = Object.assign(document.createElement('p'), { textContent: 'Faint' })
       faint.style.setProperty('color', '#ddd')
       faint.style.setProperty('width', '3000px')
       const name = Object.assign(document.createElement('b'), { textContent: text })
@@ -63,7 +63,7 @@ describeInBrowser('the checks of these tests', () => {
     }, TURNED)
     expect(await accessibilityFindings(page)).toContainEqual(expect.stringContaining('color-contrast'))
     expect((await widerThanWindow(page)).length).toBeGreaterThan(0)
-    expect(await turnedText(page)).toHaveLength(2)
+    expect(await turnedText(page)).toHaveLength(1)
     faults.found.length = 0
   })
 })

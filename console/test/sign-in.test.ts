@@ -6,7 +6,8 @@ import { OPERATOR } from '../../server/test/service.ts'
 import { startTimedService, type TimedService } from '../../server/test/timed-service.ts'
 import { describeInBrowser, openBrowser } from './browser.ts'
 
-const SIGNED_OUT = /^401 GET \/management\/v1\//
+/** Without a session, reads are refused, and an attempt without a credential shows whether browsers may sign in here. */
+const SIGNED_OUT = /^401 GET \/management\/v1\/|^400 POST \/management\/v1\/sessions$/
 const REFUSED = /^401 POST \/management\/v1\/sessions$/
 
 /** Records the address of the page at each of its requests, and the requests themselves. */

@@ -91,6 +91,10 @@ function limitLine({ limit }: TimeChartProps, color: string): uPlot.Plugin {
   }
 }
 
+/** Wide enough for the longest text of the axis. */
+const axisWidth = (_: uPlot, texts: readonly string[] | null): number =>
+  Math.max(50, ...(texts ?? []).map((text) => 12 + text.length * 6.5))
+
 export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLElement): uPlot.Options {
   const { series, isStacked = false, limit, height = 160, format = shortCount } = latest.current
   const color = colorsAt(element)
@@ -116,7 +120,13 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
         space: 70,
         values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toTimeString().slice(0, 5)),
       },
-      { ...axis, grid, size: 50, space: 34, values: (_, ticks) => ticks.map((value) => format(value)) },
+      {
+        ...axis,
+        grid,
+        size: axisWidth,
+        space: 34,
+        values: (_, ticks) => ticks.map((value) => format(value)),
+      },
     ],
     series: [
       {},

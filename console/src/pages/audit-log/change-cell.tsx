@@ -6,9 +6,18 @@ const MAX_SHOWN = 3
 
 const Field = ({ field, before, after }: FieldChange) => (
   <li>
-    <span className="dim">{field}</span> {before !== undefined && <del>{before}</del>}
+    <span className="dim">{field}</span>{' '}
+    {before !== undefined && (
+      <del>
+        <bdi>{before}</bdi>
+      </del>
+    )}
     {before !== undefined && after !== undefined && ' → '}
-    {after !== undefined && <ins>{after}</ins>}
+    {after !== undefined && (
+      <ins>
+        <bdi>{after}</bdi>
+      </ins>
+    )}
   </li>
 )
 

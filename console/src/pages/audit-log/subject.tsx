@@ -29,7 +29,7 @@ function nameOf({ before, after }: Entry): string | undefined {
 /** The changed resource: a link to its page, and its id, which narrows the log to it. */
 export function Subject({ entry }: { entry: Entry }) {
   const { subject } = entry
-  const shown = nameOf(entry) ?? subject.type.replaceAll('_', ' ')
+  const shown = <bdi>{nameOf(entry) ?? subject.type.replaceAll('_', ' ')}</bdi>
   const link = linkTo(entry)
   return (
     <>

@@ -20,6 +20,7 @@ const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const MAX_BYTES = 300 * 1024
 const MINUTES = 75
 const STEP_MS = 4_000
+const TICK_MS = 500
 /** The receiver is down for some steps, so that some deliveries arrive by a retry. */
 const DOWN = { every: 200, last: 20 }
 
@@ -47,9 +48,11 @@ async function runTraffic(service: TestService): Promise<DemoProject> {
     receiver.isDown = turn % DOWN.every >= DOWN.every - DOWN.last
     const busy = 1 + Math.round(1.5 + 1.5 * Math.sin(turn / 40))
     for (let i = 0; i < busy; i++) await traffic.step(step++)
-    await clock.advance(STEP_MS)
-    // Lets deliveries of this step finish before the time moves on.
-    await wait(1)
+    for (let moved = 0; moved < STEP_MS; moved += TICK_MS) {
+      await clock.advance(TICK_MS)
+      // Lets deliveries finish before the time moves on.
+      await wait(5)
+    }
   }
   receiver.isDown = false
   await receiver.close()
@@ -66,7 +69,8 @@ async function pagesOf(service: TestService, { id, keys }: DemoProject): Promise
     each.target_url.includes('receiver.invalid'),
   )
   const [delivery] = await list(`deliveries?destination=${failing.id}&state=failing&limit=25`)
-  const access = new URLSearchParams({ key: keys['pos-gateway']!['x-app-id']!, path: '/v1/campaigns' })
+  const [refused] = await list(`api-keys?app_id=${keys['pos-gateway']!['x-app-id']}`)
+  const access = new URLSearchParams({ key: refused.id, path: '/v1/campaigns' })
   return {
     overview: `${path}/overview`,
     'api-key': `${path}/api-keys/${key.id}`,
