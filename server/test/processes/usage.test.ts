@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { eachEngine } from '../engines.ts'
 import { Fleet } from '../faults/fleet.ts'
 import { asForm, asJson, asPair, HttpClient, type HttpRequest } from '../faults/http-client.ts'
+import { TEST_TIMEOUT_MS } from '../faults/run-settings.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { redemptionData } from '../reported-redemption.ts'
 import { type Client, clientOf, type Pair, send } from '../service.ts'
@@ -129,78 +130,86 @@ eachEngine((engine) => {
       await receiver.close()
     })
 
-    test('usage equals what clients counted in 10,000 requests and what Prometheus shows, and a killed process loses only its last seconds', async () => {
-      receiver = await startReceiver()
-      fleet = await Fleet.start((await engine.freshStore()).env, PROCESSES)
-      const clients = fleet.urls().map(clientOf)
-      const traffics = []
-      for (const client of clients) traffics.push(await openTraffic(client, http, receiver.url))
+    test(
+      'usage equals what clients counted in 10,000 requests and what Prometheus shows, and a killed process loses only its last seconds',
+      async () => {
+        receiver = await startReceiver()
+        fleet = await Fleet.start((await engine.freshStore()).env, PROCESSES)
+        const clients = fleet.urls().map(clientOf)
+        const traffics = []
+        for (const client of clients) traffics.push(await openTraffic(client, http, receiver.url))
 
-      /** Reads usage after every process of these has added its counts. */
-      async function usage(asked: readonly Client[], path: string): Promise<number> {
-        for (const client of asked) await client.manage('GET', '/usage')
-        return (await asked[0]!.manage('GET', path)).body.total
-      }
-      const countsOf = async (asked: readonly Client[], { projectId }: Traffic): Promise<Counts> => {
-        const entries = COUNTED.map(async (metric) => [
-          metric,
-          await usage(asked, `/projects/${projectId}/usage?metric=${metric}`),
-        ])
-        return Object.fromEntries(await Promise.all(entries))
-      }
-      const metricsOf = async (asked: readonly Client[]) =>
-        (await Promise.all(asked.map(({ url }) => send(`${url}/metrics`)))).map(({ text }) => text).join('\n')
-      const service = (asked: readonly Client[], metric: string) => usage(asked, `/usage?metric=${metric}`)
+        /** Reads usage after every process of these has added its counts. */
+        async function usage(asked: readonly Client[], path: string): Promise<number> {
+          for (const client of asked) await client.manage('GET', '/usage')
+          return (await asked[0]!.manage('GET', path)).body.total
+        }
+        const countsOf = async (asked: readonly Client[], { projectId }: Traffic): Promise<Counts> => {
+          const entries = COUNTED.map(async (metric) => [
+            metric,
+            await usage(asked, `/projects/${projectId}/usage?metric=${metric}`),
+          ])
+          return Object.fromEntries(await Promise.all(entries))
+        }
+        const metricsOf = async (asked: readonly Client[]) =>
+          (await Promise.all(asked.map(({ url }) => send(`${url}/metrics`))))
+            .map(({ text }) => text)
+            .join('\n')
+        const service = (asked: readonly Client[], metric: string) => usage(asked, `/usage?metric=${metric}`)
 
-      await run(traffics, REQUESTS_PER_HALF, () => undefined)
-      for (const traffic of traffics)
-        await expect.poll(() => countsOf(clients, traffic)).toEqual(traffic.acknowledged)
-      const redemptions = traffics.reduce((sum, { acknowledged }) => sum + acknowledged.redemptions, 0)
-      await expect.poll(() => service(clients, 'deliveries')).toBe(redemptions)
-      expect(receiver.received).toHaveLength(redemptions)
+        await run(traffics, REQUESTS_PER_HALF, () => undefined)
+        for (const traffic of traffics)
+          await expect.poll(() => countsOf(clients, traffic)).toEqual(traffic.acknowledged)
+        const redemptions = traffics.reduce((sum, { acknowledged }) => sum + acknowledged.redemptions, 0)
+        await expect.poll(() => service(clients, 'deliveries')).toBe(redemptions)
+        expect(receiver.received).toHaveLength(redemptions)
 
-      const shown = await metricsOf(clients)
-      const requests = (status: RegExp) => sumOf(shown, 'jeton_http_request_duration_seconds_count', status)
-      expect({
-        tokens_issued: sumOf(shown, 'jeton_tokens_issued_total'),
-        introspections: sumOf(shown, 'jeton_introspections_total'),
-        deliveries: sumOf(shown, 'jeton_delivery_attempts_total'),
-        refusals: requests(/status="(401|403|429)"/),
-      }).toEqual({
-        tokens_issued: await service(clients, 'tokens_issued'),
-        introspections: await service(clients, 'introspections'),
-        deliveries: await service(clients, 'deliveries'),
-        refusals: await service(clients, 'refusals'),
-      })
+        const shown = await metricsOf(clients)
+        const requests = (status: RegExp) => sumOf(shown, 'jeton_http_request_duration_seconds_count', status)
+        expect({
+          tokens_issued: sumOf(shown, 'jeton_tokens_issued_total'),
+          introspections: sumOf(shown, 'jeton_introspections_total'),
+          deliveries: sumOf(shown, 'jeton_delivery_attempts_total'),
+          refusals: requests(/status="(401|403|429)"/),
+        }).toEqual({
+          tokens_issued: await service(clients, 'tokens_issued'),
+          introspections: await service(clients, 'introspections'),
+          deliveries: await service(clients, 'deliveries'),
+          refusals: await service(clients, 'refusals'),
+        })
 
-      const killed = { traffic: traffics[KILLED]!, before: structuredClone(traffics[KILLED]!.acknowledged) }
-      const attemptsOf = async (asked: readonly Client[]) =>
-        sumOf(await metricsOf(asked), 'jeton_delivery_attempts_total')
-      const sentBefore = await attemptsOf([clients[KILLED]!])
-      await run(traffics, REQUESTS_PER_HALF, () => void fleet.kill(KILLED))
-      expect(killed.traffic.unanswered).toBeGreaterThan(0)
+        const killed = { traffic: traffics[KILLED]!, before: structuredClone(traffics[KILLED]!.acknowledged) }
+        const attemptsOf = async (asked: readonly Client[]) =>
+          sumOf(await metricsOf(asked), 'jeton_delivery_attempts_total')
+        const sentBefore = await attemptsOf([clients[KILLED]!])
+        await run(traffics, REQUESTS_PER_HALF, () => void fleet.kill(KILLED))
+        expect(killed.traffic.unanswered).toBeGreaterThan(0)
 
-      const [left, leftTraffics] = [clients.slice(0, KILLED), traffics.slice(0, KILLED)]
-      for (const traffic of leftTraffics) {
-        await expect.poll(() => countsOf(left, traffic)).toEqual(traffic.acknowledged)
-        const { body } = await left[0]!.manage(
-          'GET',
-          `/projects/${traffic.projectId}/usage?metric=refusals&by=reason`,
-        )
-        const reasons = body.series.map(({ key, total }: { key: string; total: number }) => [key, total])
-        expect(Object.fromEntries(reasons)).toEqual(traffic.reasons)
-      }
-      const { before, traffic } = killed
-      const counted = await countsOf(left, traffic)
-      for (const metric of COUNTED) {
-        expect(counted[metric], metric).toBeGreaterThanOrEqual(before[metric])
-        expect(counted[metric], metric).toBeLessThanOrEqual(traffic.acknowledged[metric] + traffic.unanswered)
-      }
-      // Attempts of the killed process that were added: at least those before, at most all that arrived.
-      const added = async () => (await service(left, 'deliveries')) - (await attemptsOf(left))
-      await expect.poll(added).toBeGreaterThanOrEqual(sentBefore)
-      expect(await service(left, 'deliveries')).toBeLessThanOrEqual(receiver.received.length)
-      expect(fleet.crashes).toEqual([])
-    })
+        const [left, leftTraffics] = [clients.slice(0, KILLED), traffics.slice(0, KILLED)]
+        for (const traffic of leftTraffics) {
+          await expect.poll(() => countsOf(left, traffic)).toEqual(traffic.acknowledged)
+          const { body } = await left[0]!.manage(
+            'GET',
+            `/projects/${traffic.projectId}/usage?metric=refusals&by=reason`,
+          )
+          const reasons = body.series.map(({ key, total }: { key: string; total: number }) => [key, total])
+          expect(Object.fromEntries(reasons)).toEqual(traffic.reasons)
+        }
+        const { before, traffic } = killed
+        const counted = await countsOf(left, traffic)
+        for (const metric of COUNTED) {
+          expect(counted[metric], metric).toBeGreaterThanOrEqual(before[metric])
+          expect(counted[metric], metric).toBeLessThanOrEqual(
+            traffic.acknowledged[metric] + traffic.unanswered,
+          )
+        }
+        // Attempts of the killed process that were added: at least those before, at most all that arrived.
+        const added = async () => (await service(left, 'deliveries')) - (await attemptsOf(left))
+        await expect.poll(added).toBeGreaterThanOrEqual(sentBefore)
+        expect(await service(left, 'deliveries')).toBeLessThanOrEqual(receiver.received.length)
+        expect(fleet.crashes).toEqual([])
+      },
+      TEST_TIMEOUT_MS,
+    )
   })
 })
