@@ -191,7 +191,7 @@ function failed(error: unknown, change: Change, { done, of }: { done: number; of
 }
 
 /**
- * Compares again. Of several applies at once, the one that compares last sees the final state: it matches its file, or
+ * Compares again. If several applies run at once, the last one to compare sees the final state: it matches its file, or
  * this reports the conflict.
  */
 async function verify({ options, session, projects }: Run): Promise<void> {

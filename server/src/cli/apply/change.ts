@@ -2,7 +2,7 @@ import type { Resource } from '../resolve.ts'
 
 export type Noun = 'key' | 'webhook' | 'distribution'
 
-/** What people and programs see. Header values are never in it. */
+/** A field as it is shown. Header values are never in it. */
 export interface FieldChange {
   readonly field: string
   readonly from?: unknown
@@ -20,7 +20,7 @@ export interface Change {
   readonly fields: readonly FieldChange[]
   /** Body of the request that creates or updates it. It may contain header values, so it is never printed. */
   readonly body: Readonly<Record<string, unknown>>
-  /** What stops working if it is deleted. */
+  /** Consequences of deleting it. */
   readonly stops?: string
 }
 
