@@ -11,10 +11,7 @@ import { SETTING_NAMES } from '../src/platform/config/read-config.ts'
 import { type Document, ROOT, readDocument, readDocuments } from './documents.ts'
 import { type MetricsShown, readMetrics } from './metrics-shown.ts'
 
-/** Names that a document mentions although they are no settings, on purpose. */
-const NO_SETTINGS: readonly string[] = ['JETON_NOTICE_URL', 'JETON_NOTICE_SECRET']
-
-const known = new Set<string>([...SETTING_NAMES, ...NO_SETTINGS])
+const known = new Set<string>(SETTING_NAMES)
 const namesIn = ({ text }: Document): string[] =>
   [...text.matchAll(/\bJETON_[A-Z0-9_]*[A-Z0-9]\b(?!\*)/g)].map(([name]) => name)
 
