@@ -5,7 +5,7 @@ import type { TestJeton } from '../src/testing/index.ts'
 import { core, guarding, testing } from './installed.ts'
 
 const MAX_AGE_MS = 5_000
-const STEPS = 150
+const STEPS = 80
 const SCOPES: readonly Scope[] = ['rewards', 'vouchers']
 const ADDRESSES = ['203.0.113.7', '2001:db8::7']
 

@@ -15,6 +15,9 @@ declare module 'vitest' {
 
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'jeton-sdk-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  // Also if the run ends before vitest calls the function that is returned.
+  process.once('exit', remove)
   const sdk = pack('sdk', folder)
   const [alone, whole] = [join(folder, 'alone'), join(folder, 'project')]
   install(alone, sdk)
@@ -23,5 +26,5 @@ export default function setup(project: TestProject): () => void {
   for (const name of FRAMEWORKS) link(whole, name)
   project.provide('sdkAlone', alone)
   project.provide('sdkProject', whole)
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  return remove
 }
