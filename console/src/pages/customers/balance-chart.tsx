@@ -2,8 +2,7 @@ import { Card } from '../../components/card.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { TimeChart } from '../../components/time-chart.tsx'
 import { balancesOf } from './balance.ts'
-import type { CustomerProps } from './customer-page.tsx'
-import { useTransactions } from './ledger.tsx'
+import { type CustomerProps, useTransactions } from './transactions.ts'
 
 export function BalanceChart(props: CustomerProps) {
   const list = useTransactions(props)

@@ -1,5 +1,5 @@
 import type { ChartSeries } from '../../components/time-chart.tsx'
-import type { Transaction } from './ledger.tsx'
+import type { Transaction } from './transactions.ts'
 
 const MAX_CARDS = 5
 /** Just before a change the balance is still the old one, which draws a step. */

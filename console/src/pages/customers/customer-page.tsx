@@ -15,12 +15,7 @@ import './customers.css'
 import type { Customer } from './find-customers.ts'
 import { Ledger } from './ledger.tsx'
 import { Redemptions } from './redemptions.tsx'
-
-export interface CustomerProps {
-  readonly projectId: string
-  /** Id or source id. */
-  readonly customerId: string
-}
+import type { CustomerProps } from './transactions.ts'
 
 export function CustomerPage() {
   const { projectId, customerId } = useParams({ from: '/projects/$projectId/customers/$customerId' })

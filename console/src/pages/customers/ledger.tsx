@@ -1,23 +1,12 @@
-import { type EntryOf, useApi } from '../../api/query.ts'
 import { Card } from '../../components/card.tsx'
 import { type Column, Rows } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { EmptyState } from '../../components/notices.tsx'
 import { countText } from '../../components/number-text.ts'
 import { RelativeTime } from '../../components/relative-time.tsx'
-import type { CustomerProps } from './customer-page.tsx'
+import { type CustomerProps, type Transaction, useTransactions } from './transactions.ts'
 
-export type Transaction = EntryOf<'/projects/{project_id}/customers/{customer_id}/transactions'>
-
-const MAX = 100
 const SHOWN = 20
-
-/** The newest changes of points, on all cards. */
-export const useTransactions = ({ projectId, customerId }: CustomerProps) =>
-  useApi('/projects/{project_id}/customers/{customer_id}/transactions', {
-    path: { project_id: projectId, customer_id: customerId },
-    query: { limit: MAX },
-  })
 
 const TYPES: Readonly<Record<string, string>> = {
   POINTS_ADDITION: 'added',

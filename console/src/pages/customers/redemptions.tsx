@@ -6,15 +6,15 @@ import { countText } from '../../components/number-text.ts'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { DeliveryState, targetOf } from '../../delivery/delivery-state.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
-import { DeliveryState, targetOf } from '../deliveries/delivery-state.tsx'
-import type { CustomerProps } from './customer-page.tsx'
+import type { CustomerProps } from './transactions.ts'
 
 type Redemption = EntryOf<'/projects/{project_id}/customers/{customer_id}/redemptions'>
 
 const POLL_MS = 5_000
 
-/** What she redeemed, and whether every receiver got the event: "did she get it?" */
+/** Rewards that she redeemed, and whether every receiver got the event: "did she get it?" */
 export function Redemptions({ projectId, customerId }: CustomerProps) {
   const [{ cursor }] = useSearchParams()
   const list = useApi(

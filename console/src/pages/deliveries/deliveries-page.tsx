@@ -12,12 +12,13 @@ import { RelativeTime } from '../../components/relative-time.tsx'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { type SearchParams, useSearchParams } from '../../routing/search-params.ts'
 import { useRole } from '../../session/session.tsx'
-import './deliveries.css'
-import { canRecover, type Delivery, DeliveryState, targetOf } from './delivery-state.tsx'
-import { LastAttempt } from './last-attempt.tsx'
-import { RecoverDialog } from './recover-dialog.tsx'
+import '../../delivery/delivery.css'
+import { canRecover, type Delivery, DeliveryState, targetOf } from '../../delivery/delivery-state.tsx'
+import { LastAttempt } from '../../delivery/last-attempt.tsx'
+import { NextAttempt } from '../../delivery/next-attempt.tsx'
+import { RecoverDialog } from '../../delivery/recover-dialog.tsx'
+import { useDestinations } from '../../delivery/use-destinations.ts'
 import { RetryMany } from './retry-many.tsx'
-import { useDestinations } from './use-destinations.ts'
 
 const POLL_MS = 5_000
 const FILTERS = ['state', 'destination', 'http_status', 'error', 'event', 'from', 'to']
@@ -183,7 +184,7 @@ function columnsOf({ projectId, canSelect, chosen, toggle }: Selection): readonl
     { header: 'State', cell: (row) => <DeliveryState delivery={row} /> },
     { header: 'Last answer', cell: ({ last_attempt }) => <LastAttempt attempt={last_attempt} /> },
     { header: 'Attempts', align: 'end', cell: ({ attempts_made }) => attempts_made },
-    { header: 'Next', cell: ({ next_attempt_at }) => <RelativeTime at={next_attempt_at} never="–" /> },
+    { header: 'Next', cell: ({ next_attempt_at }) => <NextAttempt at={next_attempt_at} /> },
     {
       header: 'Event',
       cell: ({ id, event_id, event_kind }) => (

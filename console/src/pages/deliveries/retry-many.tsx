@@ -39,4 +39,4 @@ export function RetryMany({ projectId, ids, onDone }: RetryManyProps) {
 }
 
 const receipt = ({ reopened, skipped }: { reopened: number; skipped: number }): string =>
-  `${plural(reopened, 'delivery is', 'deliveries are')} due now${skipped > 0 ? `, ${skipped} had changed and stay as they are` : ''}.`
+  `${plural(reopened, 'delivery is', 'deliveries are')} due now${skipped > 0 ? `, ${skipped} were due already or have changed` : ''}.`

@@ -161,13 +161,10 @@ function AddForm({ projectId }: { projectId: string }) {
           )}
         </div>
       </form>
-      <SecretOnce
-        title="3  Its secret"
-        secrets={made ? [['WEBHOOK_SECRET', made.secret]] : null}
-        onClose={close}
-      >
+      <SecretOnce title="3  Its secret" secrets={made ? [['Secret', made.secret]] : null} onClose={close}>
         <p>
-          Your receiver checks signatures with it. Afterwards, send a test from the page of the destination.
+          Your receiver checks signatures with it, as WEBHOOK_SECRET. Afterwards, send a test from the page of
+          the destination.
         </p>
         <ReceiverCode />
       </SecretOnce>

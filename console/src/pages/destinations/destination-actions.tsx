@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { plural } from '../../components/number-text.ts'
-import { targetOf } from '../deliveries/delivery-state.tsx'
-import type { Destination } from '../deliveries/use-destinations.ts'
+import { targetOf } from '../../delivery/delivery-state.tsx'
+import type { Destination } from '../../delivery/use-destinations.ts'
+import type { DestinationProps } from './destination-api.ts'
 import { callVerb, deleteDestination } from './destination-api.ts'
-import type { DestinationProps } from './destination-page.tsx'
 
 export const DestinationActions = (props: DestinationProps) => (
   <>

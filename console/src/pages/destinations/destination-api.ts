@@ -1,6 +1,11 @@
 import { api, read } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
-import type { Destination } from '../deliveries/use-destinations.ts'
+import type { Destination } from '../../delivery/use-destinations.ts'
+
+export interface DestinationProps {
+  readonly projectId: string
+  readonly destination: Destination
+}
 
 export type DestinationKind = 'webhook' | 'distribution'
 

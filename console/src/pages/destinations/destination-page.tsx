@@ -7,12 +7,12 @@ import { Loaded } from '../../components/loaded.tsx'
 import { percentText } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { targetOf } from '../../delivery/delivery-state.tsx'
+import { RecoverDialog } from '../../delivery/recover-dialog.tsx'
+import type { Destination } from '../../delivery/use-destinations.ts'
 import { useRole } from '../../session/session.tsx'
-import { targetOf } from '../deliveries/delivery-state.tsx'
-import { RecoverDialog } from '../deliveries/recover-dialog.tsx'
-import type { Destination } from '../deliveries/use-destinations.ts'
 import { DestinationActions } from './destination-actions.tsx'
-import { kindOf, useDestination } from './destination-api.ts'
+import { type DestinationProps, kindOf, useDestination } from './destination-api.ts'
 import { AttemptChart, LatencyChart } from './destination-charts.tsx'
 import { DestinationSettings } from './destination-settings.tsx'
 import { backlogText, DestinationState } from './destination-state.tsx'
@@ -32,11 +32,6 @@ export function DestinationPage() {
       {(destination) => <DestinationView projectId={projectId} destination={destination as Destination} />}
     </Loaded>
   )
-}
-
-export interface DestinationProps {
-  readonly projectId: string
-  readonly destination: Destination
 }
 
 function DestinationView({ projectId, destination }: DestinationProps) {

@@ -7,8 +7,8 @@ import { TextField } from '../../components/fields.tsx'
 import { ErrorState } from '../../components/notices.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { useRole } from '../../session/session.tsx'
+import type { DestinationProps } from './destination-api.ts'
 import { updateDestination } from './destination-api.ts'
-import type { DestinationProps } from './destination-page.tsx'
 import { TargetCheck } from './target-check.tsx'
 
 export function DestinationSettings({ projectId, destination }: DestinationProps) {

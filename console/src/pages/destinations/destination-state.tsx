@@ -1,6 +1,6 @@
 import { plural } from '../../components/number-text.ts'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
-import type { Destination } from '../deliveries/use-destinations.ts'
+import type { Destination } from '../../delivery/use-destinations.ts'
 
 const TONES: Readonly<Record<string, Tone>> = {
   healthy: 'ok',
@@ -13,7 +13,7 @@ export const DestinationState = ({ destination: { health } }: { destination: Des
   <StateBadge tone={TONES[health.state] ?? 'neutral'}>{health.state}</StateBadge>
 )
 
-/** What waits, is held or was given up, in words. */
+/** Deliveries that wait, are held or used up their retries, in words. */
 export function backlogText({ health: { pending, held, exhausted } }: Destination): string {
   const parts = [
     pending > 0 && `${plural(pending, 'delivery waits', 'deliveries wait')}`,

@@ -4,9 +4,10 @@ import { Card } from '../../components/card.tsx'
 import { Rows } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
-import { type Delivery, DeliveryState } from '../deliveries/delivery-state.tsx'
-import { LastAttempt } from '../deliveries/last-attempt.tsx'
-import '../deliveries/deliveries.css'
+import { type Delivery, DeliveryState } from '../../delivery/delivery-state.tsx'
+import { LastAttempt } from '../../delivery/last-attempt.tsx'
+import { NextAttempt } from '../../delivery/next-attempt.tsx'
+import '../../delivery/delivery.css'
 
 const POLL_MS = 5_000
 const COUNTED = 100
@@ -53,7 +54,7 @@ export function LatestDeliveries({ projectId, id }: { projectId: string; id: str
                   { header: 'Attempts', align: 'end', cell: ({ attempts_made }) => attempts_made },
                   {
                     header: 'Next',
-                    cell: ({ next_attempt_at }) => <RelativeTime at={next_attempt_at} never="–" />,
+                    cell: ({ next_attempt_at }) => <NextAttempt at={next_attempt_at} />,
                   },
                   { header: 'Created', cell: ({ created_at }) => <RelativeTime at={created_at} /> },
                   {

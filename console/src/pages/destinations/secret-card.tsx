@@ -9,10 +9,10 @@ import { ErrorState } from '../../components/notices.tsx'
 import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { SelectField } from '../../components/select-field.tsx'
+import type { Destination } from '../../delivery/use-destinations.ts'
 import { useRole } from '../../session/session.tsx'
-import type { Destination } from '../deliveries/use-destinations.ts'
+import type { DestinationProps } from './destination-api.ts'
 import { callVerb, kindOf } from './destination-api.ts'
-import type { DestinationProps } from './destination-page.tsx'
 import { ReceiverCode } from './receiver-code.tsx'
 
 const OVERLAPS = [
@@ -84,7 +84,7 @@ function Rotate({ projectId, destination: { id } }: DestinationProps) {
       </Dialog>
       <SecretOnce
         title="The new secret"
-        secrets={secret === undefined ? null : [['WEBHOOK_SECRET', secret]]}
+        secrets={secret === undefined ? null : [['Secret', secret]]}
         onClose={() => rotate.reset()}
       >
         <ReceiverCode />

@@ -6,11 +6,11 @@ import { Card } from '../../components/card.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ErrorState, Skeleton } from '../../components/notices.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
-import { JsonTree } from '../events/json-tree.tsx'
-import { headersOf } from '../events/signed-curl.ts'
-import '../events/events.css'
+import { JsonTree } from '../../delivery/json-tree.tsx'
+import { headersOf } from '../../delivery/signed-curl.ts'
+import '../../delivery/delivery.css'
+import type { DestinationProps } from './destination-api.ts'
 import { callVerb, kindOf } from './destination-api.ts'
-import type { DestinationProps } from './destination-page.tsx'
 
 const WAIT_MS = 12_000
 

@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { api, read } from '../../api/client.ts'
-import { type AnswerOf, apiQuery, useApi } from '../../api/query.ts'
+import { apiQuery, useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
@@ -12,7 +12,9 @@ import { Skeleton } from '../../components/notices.tsx'
 import { plural } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import type { Event, WholeDelivery } from '../../delivery/event.ts'
 import { IfRole } from '../../session/session.tsx'
+import '../../delivery/delivery.css'
 import './events.css'
 import { kindText } from './events-page.tsx'
 import { SentRequest } from './sent-request.tsx'
@@ -20,9 +22,6 @@ import { Timeline } from './timeline.tsx'
 
 const POLL_MS = 3_000
 const CATCH_UP_MS = 500
-
-export type Event = AnswerOf<'/projects/{project_id}/events/{event_id}'>
-export type WholeDelivery = AnswerOf<'/projects/{project_id}/deliveries/{delivery_id}'>
 
 export function EventPage() {
   const { projectId, eventId } = useParams({ from: '/projects/$projectId/events/$eventId' })

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Event } from './event-page.tsx'
+import type { Event } from '../../delivery/event.ts'
+import type { Describe } from '../../delivery/json-tree.tsx'
 
 interface Schema {
   readonly description?: string
@@ -13,8 +14,6 @@ const FILES = Object.fromEntries(
     ([path, load]) => [path.split('/').at(-1)!.replace('.json', ''), load],
   ),
 )
-
-export type Describe = (path: readonly (string | number)[]) => string | undefined
 
 /** Looks a field of the body up in the schema of the event. */
 export function useDescriptions({ type, version }: Pick<Event, 'type' | 'version'>): Describe {

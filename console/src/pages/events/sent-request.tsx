@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { targetOf } from '../deliveries/delivery-state.tsx'
-import type { Event, WholeDelivery } from './event-page.tsx'
+import { targetOf } from '../../delivery/delivery-state.tsx'
+import type { Event, WholeDelivery } from '../../delivery/event.ts'
+import { JsonTree } from '../../delivery/json-tree.tsx'
+import { headersOf, signedCurl } from '../../delivery/signed-curl.ts'
 import { useDescriptions } from './event-schema.ts'
-import { JsonTree } from './json-tree.tsx'
-import { headersOf, signedCurl } from './signed-curl.ts'
 
 interface SentRequestProps {
   readonly projectId: string

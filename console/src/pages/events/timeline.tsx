@@ -7,9 +7,9 @@ import { Id } from '../../components/id.tsx'
 import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
 import { clockTime, durationText, exactTime } from '../../components/time-text.ts'
+import { targetOf } from '../../delivery/delivery-state.tsx'
+import type { Event, WholeDelivery } from '../../delivery/event.ts'
 import { IfRole } from '../../session/session.tsx'
-import { targetOf } from '../deliveries/delivery-state.tsx'
-import type { Event, WholeDelivery } from './event-page.tsx'
 
 interface TimelineProps {
   readonly projectId: string
@@ -80,7 +80,7 @@ function committed(projectId: string, event: Event): Entry {
   }
 }
 
-/** Who it is about, and the call that caused it. */
+/** The customer it is about, and the call that caused it. */
 function Cause({
   projectId,
   event: { entity_id, event_source, group_id },

@@ -1,5 +1,5 @@
-import type { EntryOf } from '../../api/query.ts'
-import { StateBadge, type Tone } from '../../components/state-badge.tsx'
+import type { EntryOf } from '../api/query.ts'
+import { StateBadge, type Tone } from '../components/state-badge.tsx'
 
 export type Delivery = EntryOf<'/projects/{project_id}/deliveries'>
 

@@ -1,4 +1,4 @@
-import { useApi } from '../../api/query.ts'
+import { useApi } from '../api/query.ts'
 
 const MAX = 100
 

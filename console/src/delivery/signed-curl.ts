@@ -1,5 +1,5 @@
-import { shellWord } from '../../api/request-text.ts'
-import type { Event, WholeDelivery } from './event-page.tsx'
+import { shellWord } from '../api/request-text.ts'
+import type { Event, WholeDelivery } from './event.ts'
 
 type EventName = Pick<Event, 'kind' | 'version'>
 

@@ -1,4 +1,4 @@
-import { StateBadge } from '../../components/state-badge.tsx'
+import { StateBadge } from '../components/state-badge.tsx'
 import type { Delivery } from './delivery-state.tsx'
 
 /** The answer of the receiver, or why there was none. Long texts end with an ellipsis; the whole text is on hover. */

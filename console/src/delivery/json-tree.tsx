@@ -1,6 +1,7 @@
-import type { Describe } from './event-schema.ts'
-
 type Path = readonly (string | number)[]
+
+/** The description of a field, by its path in the body. */
+export type Describe = (path: Path) => string | undefined
 
 interface NodeProps {
   readonly value: unknown
@@ -57,7 +58,7 @@ function Node({ value, path, describe }: NodeProps) {
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-/** What identifies a closed object, else how much is in it. */
+/** Name or id of a closed object, else how much is in it. */
 function previewOf(value: object): string {
   if (Array.isArray(value)) return `[${value.length}]`
   const { name, code, id } = value as Record<string, unknown>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, read } from '../../api/client.ts'
-import { Button } from '../../components/button.tsx'
-import { countText, plural } from '../../components/number-text.ts'
+import { api, read } from '../api/client.ts'
+import { Button } from '../components/button.tsx'
+import { countText, plural } from '../components/number-text.ts'
 import { useDestinations } from './use-destinations.ts'
 
 const POLL_MS = 1_000
