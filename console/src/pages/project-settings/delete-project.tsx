@@ -68,9 +68,9 @@ function DeleteForm({ project, onCancel }: { project: Project; onCancel: () => v
         }),
       ),
     async onSuccess() {
-      // Away from the page first: nothing of the project can be read any more.
+      // The start page opens the first project of the list, which must not be this one.
+      await client.refetchQueries({ queryKey: ['/projects'] })
       await navigate({ to: '/' })
-      await client.resetQueries({ queryKey: ['/projects'] })
     },
   })
 
