@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { snippetsFor } from '../../console/src/pages/api-keys/snippets.ts'
 import { freePort } from '../../server/test/free-port.ts'
 import type { TestJeton } from '../src/testing/index.ts'
 import { testing } from './installed.ts'
@@ -72,4 +73,14 @@ describe.each(['README.md', 'docs/guides/sdk.md'])('%s', (path) => {
     expect(outcome, printed).toBe(sample.includes('listen(') ? 'listens' : 'ended with 0')
     expect(printed).not.toContain('jta_')
   })
+})
+
+test('the snippet of the console for a key runs as written', async () => {
+  const key = { name: 'shop', app_id: env.APP_ID!, permissions: ['rewards'] }
+  const text = snippetsFor(key, jeton.baseUrl, env.APP_TOKEN).find(({ id }) => id === 'sdk')!.text
+  const { outcome, printed } = await run(
+    `${text}\nprocess.exit(response.status === 200 ? 0 : 1)\n`,
+    'console.mjs',
+  )
+  expect(outcome, printed).toBe('ended with 0')
 })

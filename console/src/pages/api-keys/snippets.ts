@@ -41,6 +41,20 @@ JETON_APP_ID=${app_id}
 JETON_APP_TOKEN=${inFile}`,
     },
     {
+      id: 'sdk',
+      title: 'SDK',
+      text: `import { createFetch, createTokenSource } from '@jeton/sdk'
+
+const tokens = createTokenSource({
+  baseUrl: '${url}',
+  key: { appId: '${app_id}', appToken: ${appToken === undefined ? 'process.env.JETON_APP_TOKEN' : `'${appToken}'`} },
+  scope: [${permissions.map((scope) => `'${scope}'`).join(', ')}],
+})
+const api = createFetch(tokens, { baseUrl: '${url}' })
+const response = await api('/v1/rewards')
+await tokens.close()`,
+    },
+    {
       id: 'nginx',
       title: 'nginx',
       text: `# An API that accepts the tokens of this key. The full configuration: docs/guides/protect-an-api
