@@ -12,6 +12,9 @@ process.env.TEST_SEED ||= String(randomInt(2 ** 31))
 /** Tests of the responses of OAuth and the gateway: they run with the fast path on both engines, and without it on SQLite. */
 const HOT_ROUTES = 'gateway|introspection|oauth|oauth-bad-input|one-answer|proxies'
 
+/** Empty for both engines. */
+const PROCESSES = { TEST_ENGINE: process.env.PROCESSES_ENGINE ?? '' }
+
 export default defineConfig({
   test: {
     globalSetup: ['server/test/global-setup.ts'],
@@ -41,14 +44,18 @@ export default defineConfig({
           env: { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' },
         },
       },
-      { extends: true, test: { name: 'processes', include: ['server/test/processes/*.test.ts'] } },
-      { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'processes', include: ['server/test/processes/*.test.ts'], env: PROCESSES },
+      },
+      { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'], env: PROCESSES } },
       {
         extends: true,
         test: {
           name: 'console',
           include: ['console/test/*.test.ts'],
           globalSetup: ['console/test/global-setup.ts'],
+          env: PROCESSES,
         },
       },
       { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'] } },
