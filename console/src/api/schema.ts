@@ -2222,12 +2222,17 @@ export interface components {
             waiting: boolean;
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
+                /** @description Deliveries that are due or will be. */
                 pending: number;
                 /** @description Pending deliveries that were tried and failed. */
                 failing: number;
+                /** @description Deliveries that the receiver accepted. */
                 delivered: number;
+                /** @description Deliveries that wait until their destination is enabled. */
                 held: number;
+                /** @description Deliveries without a retry left. */
                 exhausted: number;
+                /** @description Deliveries whose destination was deleted. */
                 cancelled: number;
             };
         };
@@ -2271,12 +2276,17 @@ export interface components {
             waiting: boolean;
             /** @description How many deliveries of the event have each status. */
             delivery_counts: {
+                /** @description Deliveries that are due or will be. */
                 pending: number;
                 /** @description Pending deliveries that were tried and failed. */
                 failing: number;
+                /** @description Deliveries that the receiver accepted. */
                 delivered: number;
+                /** @description Deliveries that wait until their destination is enabled. */
                 held: number;
+                /** @description Deliveries without a retry left. */
                 exhausted: number;
+                /** @description Deliveries whose destination was deleted. */
                 cancelled: number;
             };
             /** @description Event fields as sent to receivers, without `publication`. */

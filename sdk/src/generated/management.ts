@@ -619,12 +619,17 @@ export interface Event {
   readonly waiting: boolean
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
+    /** Deliveries that are due or will be. */
     readonly pending: number
     /** Pending deliveries that were tried and failed. */
     readonly failing: number
+    /** Deliveries that the receiver accepted. */
     readonly delivered: number
+    /** Deliveries that wait until their destination is enabled. */
     readonly held: number
+    /** Deliveries without a retry left. */
     readonly exhausted: number
+    /** Deliveries whose destination was deleted. */
     readonly cancelled: number
   }
 }
@@ -666,12 +671,17 @@ export interface EventDetail {
   readonly waiting: boolean
   /** How many deliveries of the event have each status. */
   readonly delivery_counts: {
+    /** Deliveries that are due or will be. */
     readonly pending: number
     /** Pending deliveries that were tried and failed. */
     readonly failing: number
+    /** Deliveries that the receiver accepted. */
     readonly delivered: number
+    /** Deliveries that wait until their destination is enabled. */
     readonly held: number
+    /** Deliveries without a retry left. */
     readonly exhausted: number
+    /** Deliveries whose destination was deleted. */
     readonly cancelled: number
   }
   /** Event fields as sent to receivers, without `publication`. */

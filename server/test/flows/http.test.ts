@@ -66,6 +66,7 @@ describe('every route', () => {
       '/docs/errors',
       '/docs/errors/',
       '/docs/errors/:key',
+      '/docs/images/:name',
       '/docs/reference.js',
       '/docs/search.js',
       '/docs/search.json',
@@ -126,6 +127,7 @@ describe('every route', () => {
       '/docs/search.js',
       '/docs/search.json',
       '/docs/diagrams/:name',
+      '/docs/images/:name',
       '/docs/:page',
       '/docs/:section/:page',
     ])

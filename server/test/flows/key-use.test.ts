@@ -101,6 +101,7 @@ eachEngine((engine) => {
           active: true,
           steps: expect.any(Array),
           remedy: null,
+          command: null,
           token: {
             id: expect.stringMatching(/^tok_/),
             key_id: key.id,

@@ -361,7 +361,8 @@ eachEngine((engine) => {
         const headers = { ...pairOf(OPERATOR), 'content-type': 'application/json' }
         const url = `${service.url}/management/v1${record.path}/deliveries/recover`
         const gone = send(url, { method: 'POST', headers, body, signal: client.signal })
-        await send(`${service.url}/health/live`)
+        // Requests that arrive later are answered, so the recovery has begun and waits for the lock.
+        for (let i = 0; i < 50; i++) await send(`${service.url}/health/live`)
         client.abort()
         await expect(gone).rejects.toThrow()
         await send(`${service.url}/health/live`)

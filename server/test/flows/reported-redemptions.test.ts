@@ -53,6 +53,7 @@ eachEngine((engine) => {
         occurred_at: '2026-01-15T11:30:00.000Z',
         created_at: new Date(service.clock.now()).toISOString(),
         waiting: true,
+        delivery_counts: { pending: 0, failing: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0 },
         data,
       })
       expect(Object.keys(event.data)).toEqual(Object.keys(data))

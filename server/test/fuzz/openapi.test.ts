@@ -24,8 +24,19 @@ interface Operation {
     readonly required: boolean
     readonly content: Record<string, { readonly schema: Schema }>
   }
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly schema: Schema
+    readonly required?: boolean
+    readonly example?: unknown
+  }[]
 }
+/** Parameters without which others of an operation are refused. */
+const COMPANIONS: Readonly<Record<string, [name: string, value: string][]>> = {
+  'usage.show': [['by', 'key']],
+}
+
 interface Route extends Operation {
   readonly method: string
   readonly path: string
@@ -232,16 +243,23 @@ describe('the OpenAPI document', () => {
   test('the OpenAPI document describes queries exactly: the service refuses queries that violate it, and no others', async () => {
     const found: string[] = []
     const seen = new Set<string>()
-    for (const route of routes)
+    for (const route of routes) {
+      const needed = Object.fromEntries(
+        (route.parameters ?? [])
+          .filter(({ in: place, required }) => place === 'query' && required)
+          .map(({ name, example }) => [name, String(example)])
+          .concat(COMPANIONS[route.operationId] ?? []),
+      )
       for (const { name, in: place, schema } of route.parameters ?? []) {
         // Most lists take the same parameters, from the same declarations. A missing body is refused as well.
         const key = JSON.stringify([name, schema])
         if (place !== 'query' || route.requestBody?.required || seen.has(key)) continue
         seen.add(key)
         const fits = (text: string) => fromText.validate({ properties: { text: schema } }, { text })
-        const ask = (text: string) => ({ query: `?${new URLSearchParams({ [name]: text })}` })
+        const ask = (text: string) => ({ query: `?${new URLSearchParams({ ...needed, [name]: text })}` })
         found.push(...(await disagreements(route, TEXTS, { fits, ask })))
       }
+    }
     expect(found).toEqual([])
   }, 240_000)
 

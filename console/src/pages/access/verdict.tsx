@@ -47,7 +47,7 @@ export function Fix({ remedy, command }: { remedy: string; command: string | nul
   return (
     <>
       <h3>Fix</h3>
-      <p>{command ? remedy.replace(`: ${command}`, ':') : remedy}</p>
+      <p>{command && remedy.endsWith(`: ${command}`) ? remedy.slice(0, -command.length - 1) : remedy}</p>
       {command && <CodeBlock text={inProject(command, projectId)} />}
     </>
   )

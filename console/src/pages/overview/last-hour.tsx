@@ -104,18 +104,20 @@ function LatencyChart() {
 
 function RedemptionsChart() {
   const redemptions = useHour('redemptions')
-  const deliveries = useHour('deliveries')
+  const attempts = useHour('deliveries')
+  const failed = useHour('failed_deliveries')
+  const lineOf = (usage: Usage | undefined, label: string, color: string) =>
+    usage ? seriesOf(usage, () => label).map((one) => ({ ...one, color })) : []
   return (
     <Chart
-      title="Redemptions and deliveries of their events"
+      title="Redemptions, and attempts to deliver their events"
       figure={redemptions.data && countText(redemptions.data.total ?? 0)}
-      note={deliveries.data?.total ? `${countText(deliveries.data.total)} delivered` : undefined}
-      query={redemptions.data?.series.length === 0 && deliveries.data ? deliveries : redemptions}
+      note={failed.data?.total ? `${countText(failed.data.total)} attempts failed` : undefined}
+      query={redemptions.data?.series.length === 0 && attempts.data ? attempts : redemptions}
       seriesFrom={(data) => [
         ...(data === redemptions.data ? seriesOf(data, () => 'redemptions') : []),
-        ...(deliveries.data
-          ? seriesOf(deliveries.data, () => 'deliveries').map((one) => ({ ...one, color: '--series-3' }))
-          : []),
+        ...lineOf(attempts.data, 'attempts', '--series-3'),
+        ...lineOf(failed.data, 'failed attempts', '--bad'),
       ]}
       empty="No reward was redeemed in the last hour."
     />

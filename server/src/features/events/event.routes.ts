@@ -45,12 +45,12 @@ const headFields = {
 const countFields = {
   delivery_counts: Type.Object(
     {
-      pending: Type.Integer(),
+      pending: Type.Integer({ description: 'Deliveries that are due or will be.' }),
       failing: Type.Integer({ description: 'Pending deliveries that were tried and failed.' }),
-      delivered: Type.Integer(),
-      held: Type.Integer(),
-      exhausted: Type.Integer(),
-      cancelled: Type.Integer(),
+      delivered: Type.Integer({ description: 'Deliveries that the receiver accepted.' }),
+      held: Type.Integer({ description: 'Deliveries that wait until their destination is enabled.' }),
+      exhausted: Type.Integer({ description: 'Deliveries without a retry left.' }),
+      cancelled: Type.Integer({ description: 'Deliveries whose destination was deleted.' }),
     },
     { description: 'How many deliveries of the event have each status.' },
   ),
