@@ -221,7 +221,14 @@ eachEngine((engine) => {
         const state = (['active', 'disabled', 'deleted'] as const)[i % 3]!
         const own = { active: state === 'disabled' ? 0 : 1, deleted_at: state === 'deleted' ? start : null }
         await service.service.db.transaction((tx) =>
-          insertDestination(tx, { ...row, kind: 'webhook', project_id: record.projectId, id, ...own }),
+          insertDestination(tx, {
+            ...row,
+            kind: 'webhook',
+            name: null,
+            project_id: record.projectId,
+            id,
+            ...own,
+          }),
         )
         const wanted = [{}, DELIVERED, EXHAUSTED].map((fields, j) => ({
           ...fields,
