@@ -41,7 +41,7 @@ async function demo(io: Io, options: DemoOptions): Promise<void> {
 
 const introduction = ({ id, keys, cards, isReceived }: DemoProject): string =>
   [
-    `Project "${DEMO}" (${id}): ${Object.keys(keys).length} API keys, ${cards.length} customers, 4 destinations.`,
+    `Project "${DEMO}" (${id}): ${Object.keys(keys).length} API keys, ${cards.length} customers, ${isReceived ? 4 : 3} destinations.`,
     'Real requests, some of them refused, until Ctrl-C. The first minute is dense.',
     '',
     `  See it in the browser   jeton console`,
