@@ -22,10 +22,12 @@ export async function sendRequest({
 }: JetonRequest): Promise<Response> {
   const url = String(baseUrl).replace(/\/+$/, '') + path
   const send = fetch ?? globalThis.fetch
+  // A credential with a line break is a mistake of the caller and not an outage.
+  const headers = new Headers(init.headers)
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     // Frameworks that cache `fetch` must not: an answer is about this moment.
-    return await send(url, { redirect: 'manual', cache: 'no-store', signal, ...init })
+    return await send(url, { redirect: 'manual', cache: 'no-store', signal, ...init, headers })
   } catch (cause) {
     throw new JetonUnavailable(`Jeton did not answer at ${new URL(url).origin}.`, { cause })
   }

@@ -212,3 +212,14 @@ test('a listener of events that throws does not cost the caller its token', asyn
   })
   expect((await source.get()).value).toMatch(/^jtn_/)
 })
+
+test('a credential that fits into no header is a mistake of the caller, and is not reported as an outage', async () => {
+  const source = core.createTokenSource({
+    baseUrl: proxy.url,
+    key: { appId: 'a\nb', appToken: 'c' },
+    scope: [],
+  })
+  const error = await source.get().catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(TypeError)
+  expect(proxy.requests).toEqual([])
+})
