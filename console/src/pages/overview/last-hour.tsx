@@ -110,7 +110,7 @@ function RedemptionsChart() {
     usage ? seriesOf(usage, () => label).map((one) => ({ ...one, color })) : []
   return (
     <Chart
-      title="Redemptions, and attempts to deliver their events"
+      title="Redemptions and delivery attempts"
       figure={redemptions.data && countText(redemptions.data.total ?? 0)}
       note={failed.data?.total ? `${countText(failed.data.total)} attempts failed` : undefined}
       query={redemptions.data?.series.length === 0 && attempts.data ? attempts : redemptions}
