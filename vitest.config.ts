@@ -21,8 +21,8 @@ export default defineConfig({
     // Processes instead of threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
     isolate: false,
-    // One more than there are cores, since many tests wait for a process, a socket or a deadline.
-    maxWorkers: availableParallelism() + 1,
+    // More than there are cores, since many tests wait for a process, a socket or a deadline.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // Only a test that hangs takes this long. A test that promises a duration measures it itself.
     testTimeout: 120_000,

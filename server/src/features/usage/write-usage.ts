@@ -39,11 +39,20 @@ interface Deps {
 export function createUsageWriter({ db, clock, counter, activeTokens }: Deps) {
   let unwritten: Point[] = []
   let writing: Promise<void> | undefined
+  let next: Promise<void> | undefined
   let sampledMinute = 0
   let removedAt = Number.NEGATIVE_INFINITY
 
-  /** One at a time. A call during a write waits for it, and may miss what was counted since it began. */
-  const write = (): Promise<void> => (writing ??= writeAll().finally(() => (writing = undefined)))
+  /** One at a time. Calls during a write share the next one, since it may have begun before they counted. */
+  function write(): Promise<void> {
+    if (!writing) return (writing = writeAll().finally(() => (writing = undefined)))
+    return (next ??= writing
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined
+        return write()
+      }))
+  }
 
   async function writeAll(): Promise<void> {
     unwritten = [...unwritten, ...counter.take()].slice(-MAX_UNWRITTEN)
