@@ -276,7 +276,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   subject: 'What it was done to.',
   next_free_in: 'Seconds until the next active token expires.',
   allowed: 'Whether the call is allowed.',
-  needed_scope: 'Scope that the call requires.',
+  required_scope: 'Scope that the call requires.',
   headers: 'Headers of the request.',
   since: 'Start of the period.',
   destination: 'Id of the webhook or distribution.',

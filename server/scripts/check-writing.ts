@@ -136,7 +136,7 @@ const commentsOf = (text: string): string =>
     .replace(/\n\f/g, '.\n')
     .replace(/`[^`\n]*`/g, 'code')
 
-/** Values of a wire format, such as `'brought'`, and URLs keep their words. */
+/** Values of a wire format, such as `'not_invalidated'`, and URLs keep their words. */
 const withoutValues = (text: string): string => text.replace(/'[a-z_]+'|https?:\/\/\S+/g, blank)
 
 function checkFile(path: string): Finding[] {

@@ -2115,7 +2115,7 @@ export interface components {
             /** @description Whether the call is allowed. */
             allowed: boolean;
             /** @description Scope that the call requires. */
-            needed_scope: string | null;
+            required_scope: string | null;
             /** @description The checks, in order. */
             steps: {
                 /** @description Name of the check. */

@@ -520,7 +520,7 @@ export interface AccessCheck {
   /** Whether the call is allowed. */
   readonly allowed: boolean
   /** Scope that the call requires. */
-  readonly needed_scope: string | null
+  readonly required_scope: string | null
   /** The checks, in order. */
   readonly steps: readonly ({
     /** Name of the check. */

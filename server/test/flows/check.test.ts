@@ -15,7 +15,7 @@ interface Question {
 interface Ladder {
   readonly object: string
   readonly allowed: boolean
-  readonly needed_scope: string | null
+  readonly required_scope: string | null
   readonly steps: { step: string; passed: boolean; says: string }[]
   readonly remedy: string | null
   readonly command: string | null
@@ -60,16 +60,16 @@ eachEngine((engine) => {
       expect(answer).toMatchObject({
         object: 'access_check',
         allowed: true,
-        needed_scope: 'vouchers',
+        required_scope: 'vouchers',
         remedy: null,
       })
       expect(stepsOf(answer)).toEqual([
         'path',
         'well_formed',
-        'on_record',
+        'known',
         'not_revoked',
         'not_expired',
-        'of_present_epoch',
+        'not_invalidated',
         'key_active',
         'address',
         'permissions',
@@ -126,7 +126,7 @@ eachEngine((engine) => {
         'request a new token',
       ],
       [
-        'of_present_epoch',
+        'not_invalidated',
         async () => {
           const key = await newKey()
           const access_token = await tokenOf(key)
@@ -149,9 +149,9 @@ eachEngine((engine) => {
       const key = await newKey({ name: 'Blocked' })
       const question = { access_token: await tokenOf(key), path: '/v1/vouchers' }
       await service.manage('POST', `${key.path}/block`)
-      expect(failures(await check(question))).toEqual(['of_present_epoch', 'key_active'])
+      expect(failures(await check(question))).toEqual(['not_invalidated', 'key_active'])
       await service.manage('POST', `${key.path}/unblock`)
-      expect(failures(await check(question))).toEqual(['of_present_epoch'])
+      expect(failures(await check(question))).toEqual(['not_invalidated'])
     })
 
     test('a check distinguishes an unknown token from an expired one', async () => {
@@ -159,10 +159,7 @@ eachEngine((engine) => {
       const key = await own.key((await own.project('Late')).id)
       const access_token = (await own.issue(key)).body.access_token as string
       const unknown = await check({ access_token, path: '/v1/vouchers' })
-      expect([failures(unknown), unknown.remedy]).toEqual([
-        ['on_record'],
-        'The client must request a new token.',
-      ])
+      expect([failures(unknown), unknown.remedy]).toEqual([['known'], 'The client must request a new token.'])
       await own.jump(899_000)
       const ask = async () =>
         (await own.manage('POST', '/access-checks', { access_token, path: '/v1/vouchers' })).body

@@ -119,7 +119,7 @@ eachEngine((engine) => {
         return [body.active, failed?.step, body.token?.key_id ?? null]
       }
       expect(await failedStep('jtn_cut')).toEqual([false, 'well_formed', null])
-      expect(await failedStep(madeUpToken(project.id))).toEqual([false, 'on_record', null])
+      expect(await failedStep(madeUpToken(project.id))).toEqual([false, 'known', null])
       // As one that never existed.
       expect((await check(access_token, other.id)).text).toBe(
         (await check(madeUpToken(other.id), other.id)).text,
@@ -131,7 +131,7 @@ eachEngine((engine) => {
       )
       expect(JSON.parse(typed.out)).toEqual(good.body)
       await service.manage('POST', `${key.path}/block`)
-      expect(await failedStep(access_token)).toEqual([false, 'of_present_epoch', key.id])
+      expect(await failedStep(access_token)).toEqual([false, 'not_invalidated', key.id])
       expect((await check('', project.id)).status).toBe(400)
       expect((await check(access_token, 'proj_none')).status).toBe(404)
       const refused = await service.manage('POST', `/projects/${project.id}/token-checks`, {

@@ -197,7 +197,7 @@ eachEngine((engine) => {
       const steps = (await check(manage, foreignToken)).steps.slice(1)
       expect(steps).toEqual([
         { step: 'well_formed', passed: true, says: expect.any(String) },
-        { step: 'on_record', passed: false, says: expect.stringContaining('is unknown') },
+        { step: 'known', passed: false, says: expect.stringContaining('is unknown') },
       ])
     })
 

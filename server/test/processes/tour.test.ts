@@ -255,15 +255,15 @@ describe('with a first start', () => {
     expect(await run.ended).toBe(0)
     const output = JSON.parse(run.stdout())
     expect(output).toMatchObject({
-      as_promised: 14,
-      of: 14,
+      passed: 14,
+      total: 14,
       project_deleted: true,
       events: 'sent',
       url: server.url,
     })
     expect(output.steps[0]).toMatchObject({
       name: 'issue a token',
-      as_promised: true,
+      passed: true,
       requests: [{}, { status: 200 }],
     })
     expect(run.stdout()).not.toMatch(SECRET)

@@ -88,7 +88,7 @@ function exchangeLines({ url, request, answer, times }: Exchange): string[] {
 export const resultJson = ({ step, found, failure, ms, exchanges }: StepResult) => ({
   name: step.name,
   proves: step.proves,
-  as_promised: found !== undefined,
+  passed: found !== undefined,
   ...(found ?? { result: failure, proof: '' }),
   duration_ms: Math.round(ms),
   requests: exchanges.map(({ request, answer, times }) => ({

@@ -27,7 +27,7 @@ export function addTour(program: Command, io: Io): void {
     .option('--json', 'JSON output')
     .addHelpText(
       'after',
-      exampleText(['jeton tour', 'jeton tour --verbose | less', 'jeton tour --json | jq .as_promised']),
+      exampleText(['jeton tour', 'jeton tour --verbose | less', 'jeton tour --json | jq .passed']),
     )
   addConnectionOptions(command).option(
     '--api-url <url>',
@@ -58,15 +58,15 @@ async function tour(io: Io, options: TourOptions): Promise<void> {
     const steps = [...tokenSteps(project), ...eventSteps(project)]
     const results = await runSteps(steps, { project, report, exchanges })
     const error = await project.delete(name)
-    const held = results.filter(({ found }) => found).length
+    const passed = results.filter(({ found }) => found).length
     const { via } = project
     const ms = performance.now() - started
-    const outcome: Outcome = { name, error, results, held, of: steps.length, ms, via }
+    const outcome: Outcome = { name, error, results, passed, total: steps.length, ms, via }
     if (options.json) printLine(io, JSON.stringify(outcomeJson(connection.url, outcome), null, 2))
     report.end(lastLines(outcome, options))
     if (error)
       remark(io, `The project was not deleted: ${error}\nDelete it later: jeton project delete '${name}'`)
-    if (held < steps.length || error) throw new ExitWith(EXIT.refused)
+    if (passed < steps.length || error) throw new ExitWith(EXIT.refused)
   } finally {
     await receiver.close()
   }
@@ -130,8 +130,8 @@ interface Outcome {
   /** Why the project was not deleted. */
   readonly error: string | undefined
   readonly results: readonly StepResult[]
-  readonly held: number
-  readonly of: number
+  readonly passed: number
+  readonly total: number
   readonly ms: number
   readonly via: TourProject['via']
 }
@@ -144,24 +144,24 @@ const VIA = {
   ],
 }
 
-function lastLines({ error, results, held, of, ms, via }: Outcome, { verbose }: TourOptions): string[] {
-  const skipped = results.length < of ? `, ${of - results.length} not run` : ''
+function lastLines({ error, results, passed, total, ms, via }: Outcome, { verbose }: TourOptions): string[] {
+  const skipped = results.length < total ? `, ${total - results.length} not run` : ''
   const deleted = error ? '' : ' The project is deleted.'
   return [
-    `${held} of ${of} checks passed${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
+    `${passed} of ${total} checks passed${skipped} (${(ms / 1000).toFixed(1)} s).${deleted}`,
     ...(via ? ['', ...VIA[via]] : []),
     ...(verbose ? [] : ['', 'Details of each step, with every request:', 'jeton tour --verbose']),
   ]
 }
 
 /** Programs rely on these names and values. */
-const outcomeJson = (url: string, { held, of, ms, name, error, via, results }: Outcome) => ({
-  as_promised: held,
-  of,
+const outcomeJson = (url: string, { passed, total, ms, name, error, via, results }: Outcome) => ({
+  passed,
+  total,
   duration_ms: Math.round(ms),
   url,
   project: name,
   project_deleted: !error,
-  events: via === 'forwarded' ? 'brought' : (via ?? null),
+  events: via ?? null,
   steps: results.map(resultJson),
 })

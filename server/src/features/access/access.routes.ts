@@ -14,7 +14,7 @@ export const CommandText = Type.Unsafe<string | null>({
 const Answer = Type.Object({
   object: Type.Literal('access_check'),
   allowed: Type.Boolean(),
-  needed_scope: NullableText,
+  required_scope: NullableText,
   steps: Type.Array(Type.Object({ step: Type.String(), passed: Type.Boolean(), says: Type.String() })),
   remedy: NullableText,
   command: CommandText,

@@ -40,7 +40,7 @@ export interface Check {
 
 export interface AccessAnswer {
   readonly allowed: boolean
-  readonly needed_scope: Scope | null
+  readonly required_scope: Scope | null
   readonly steps: Omit<Check, 'remedy'>[]
   /** How to fix the first step that failed. */
   readonly remedy: string | null
@@ -78,7 +78,7 @@ export async function checkAccess(
   const { steps, holder } = await checkHolder(deps, question, requiredScope)
   const { passed: allowed, ...shown } = outcomeOf([pathCheck, ...steps])
   const response = predictResponse({ ...question, verdict: path, holder }, deps.publicUrl())
-  return { allowed, needed_scope: requiredScope, ...shown, response }
+  return { allowed, required_scope: requiredScope, ...shown, response }
 }
 
 /** The steps as operators see them, and how to fix the first that failed. */
@@ -181,7 +181,7 @@ export function tokenSteps(
   })
   if (!isWellFormed) return [wellFormed]
   const elsewhere = inProject ? ', it belongs to another project' : ''
-  const isKnown = check('on_record', row !== undefined, {
+  const isKnown = check('known', row !== undefined, {
     yes: `it was issued to key "${row?.name}"`,
     no: `the token is unknown: it never existed${elsewhere}, or it expired and was removed`,
     remedy: 'The client must request a new token.',
@@ -210,7 +210,7 @@ function lifeSteps(row: TokenRow, key: CachedKey, now: number): Check[] {
       no: `it expired at ${isoTime(token.expiresAt)}`,
       remedy,
     }),
-    check('of_present_epoch', isOfCurrentEpoch(token, key), {
+    check('not_invalidated', isOfCurrentEpoch(token, key), {
       yes: 'since then, its key was not blocked and its tokens were not revoked',
       no: 'after it was issued, its key was blocked or deleted, or all tokens of the key were revoked',
       remedy,

@@ -45,13 +45,19 @@ export function createUsageWriter({ db, clock, counter, activeTokens }: Deps) {
 
   /** One at a time. Calls during a write share the next one, since it may have begun before they counted. */
   function write(): Promise<void> {
-    if (!writing) return (writing = writeAll().finally(() => (writing = undefined)))
-    return (next ??= writing
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined
-        return write()
-      }))
+    if (writing) {
+      next ??= writing.catch(() => undefined).then(writeNext)
+      return next
+    }
+    writing = writeAll().finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+
+  function writeNext(): Promise<void> {
+    next = undefined
+    return write()
   }
 
   async function writeAll(): Promise<void> {
