@@ -5827,6 +5827,8 @@ export interface operations {
                 source_id?: string;
                 /** @description Email address. */
                 email?: string;
+                /** @description Full name. */
+                name?: string;
                 /** @description Code of a loyalty card of the customer. */
                 card?: string;
             };

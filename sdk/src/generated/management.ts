@@ -1699,6 +1699,8 @@ export interface ProjectManagement {
       readonly source_id?: string
       /** Email address. */
       readonly email?: string
+      /** Full name. */
+      readonly name?: string
       /** Code of a loyalty card of the customer. */
       readonly card?: string
     }): List<Customer>
