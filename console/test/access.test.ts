@@ -17,6 +17,32 @@ import { openPage } from './pages.ts'
 const ENV = { JETON_TRUSTED_PROXIES: '127.0.0.1', JETON_MANAGEMENT_ALLOW: '127.0.0.0/8' }
 const ELSEWHERE = { 'x-forwarded-for': '10.9.9.9' }
 
+/** The link beside each refusal, by the check that failed. Where only the client can change something, it explains the error. */
+const FIXES: Readonly<Record<string, readonly [label: string, path: RegExp]>> = {
+  management_address: ['Show setting', /\/system\?setting=JETON_MANAGEMENT_ALLOW$/],
+  management_credential_missing: ['Read about it', /\/docs\/errors\/unauthorized$/],
+  management_id_unknown: ['Open operators', /\/operators$/],
+  management_token_wrong: ['Open operators', /\/operators$/],
+  role_insufficient: ['Open operators', /\/operators$/],
+  session_origin: ['Show setting', /\/system\?setting=JETON_TRUSTED_PROXIES$/],
+  session_invalid: ['Open sessions', /\/sessions$/],
+  login_code_wrong: ['Read about it', /\/docs\/errors\//],
+  credential_missing: ['Read about it', /\/docs\/errors\//],
+  app_id_unknown: ['Open API keys', /\/api-keys$/],
+  key_deleted: ['Open API keys', /\/api-keys$/],
+  secret_wrong: ['Rotate secret', /\/api-keys\/key_\w+\?change=secret$/],
+  secret_replaced: ['Rotate secret', /\/api-keys\/key_\w+\?change=secret$/],
+  key_blocked: ['Unblock key', /\/api-keys\/key_\w+$/],
+  address_not_allowed: ['Allow 127.0.0.1', /\/api-keys\/key_\w+\?change=addresses&add=127\.0\.0\.1$/],
+  key_limit: ['Change its limit', /\/api-keys\/key_\w+\?change=limit$/],
+  bearer_missing: ['Read about it', /\/docs\/errors\/unauthorized$/],
+  bearer_malformed: ['Read about it', /\/docs\/errors\/unauthorized$/],
+  bearer_inactive: ['Open key', /\/api-keys\/key_\w+$/],
+  bearer_address_not_allowed: ['Allow 10.9.9.9', /\/api-keys\/key_\w+\?change=addresses&add=10\.9\.9\.9$/],
+  scope_insufficient: ['Allow customers', /\/api-keys\/key_\w+\?change=permissions&add=customers$/],
+  gateway_path: ['Configure the proxy', /#proxies$/],
+}
+
 /** Causes every refusal once: the answers, by the check that fails. */
 async function causeRefusals(service: TestService, projectId: string): Promise<Record<string, Answer>> {
   const { url, manage, issue } = service
@@ -66,7 +92,7 @@ async function causeRefusals(service: TestService, projectId: string): Promise<R
     secret_replaced: await issue(await change('regenerate')),
     key_blocked: await issue(await change('block')),
     address_not_allowed: await issue(await newKey({ ip_whitelist: ['192.0.2.1'] })),
-    limit: await issue(limited),
+    key_limit: await issue(limited),
     bearer_missing: await call(undefined),
     bearer_malformed: await call('jtn_x'),
     bearer_inactive: await call(revoked),
@@ -89,7 +115,7 @@ describeInBrowser('the page Access', () => {
     })
     afterAll(() => service.stop())
 
-    test('every refusal is explained by its request id: the failed check, and how to fix it', async () => {
+    test('every refusal is explained by its request id: the failed check, how to fix it, and where', async () => {
       const refusals = await causeRefusals(service, projectId)
       const { page } = await openBrowser(service.url)
       for (const [step, { status, body, text }] of Object.entries(refusals)) {
@@ -101,6 +127,9 @@ describeInBrowser('the page Access', () => {
         expect([step, failed.length]).toEqual([step, 1])
         expect(failed[0]!.toLowerCase()).toContain(refusal.steps.at(-1).says.toLowerCase())
         await page.getByRole('heading', { name: 'Fix' }).waitFor()
+        const [label, target] = FIXES[step]!
+        const fix = page.locator('.verdict').getByRole('link', { name: label, exact: true })
+        expect([step, await fix.getAttribute('href')]).toEqual([step, expect.stringMatching(target)])
         if (refusal.command)
           await page.locator('.code-block pre', { hasText: refusal.command }).first().waitFor()
       }
@@ -140,6 +169,48 @@ describeInBrowser('the page Access', () => {
         .getByText(/jeton key update .* --permissions vouchers,customers/)
         .first()
         .waitFor()
+    })
+
+    test('a missing scope is fixed from its refusal: the key gets the permission, and the same call is allowed', async () => {
+      const key = await service.key(projectId, { name: 'narrow', permissions: ['vouchers'] })
+      const pair = { 'x-app-id': key.appId, 'x-app-token': key.appToken }
+      const ask = () =>
+        send(`${service.url}/gateway/authorize`, { headers: { ...pair, 'x-original-uri': '/v1/orders/7' } })
+      expect((await ask()).status).toBe(403)
+      const { page } = await openBrowser(service.url)
+      await openPage(page, `/projects/${projectId}/access?of=${key.id}`)
+      const row = page.getByRole('table', { name: 'Refusals' }).getByRole('row').nth(1)
+      await row.getByText('/v1/orders/7', { exact: true }).waitFor()
+      await row.getByRole('link', { name: /do not cover "orders"$/ }).click()
+      await page.locator('.verdict dd', { hasText: /^orders$/ }).waitFor()
+      await row.getByRole('link', { name: 'Allow orders' }).click()
+      await expect
+        .poll(() => page.getByRole('checkbox', { name: 'orders', exact: true }).isChecked())
+        .toBe(true)
+      await page.getByRole('button', { name: 'Save changes' }).click()
+      await page.getByRole('dialog').getByText('Applied by 1 of 1 process').waitFor()
+      expect((await ask()).status).toBe(200)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await openPage(page, `/projects/${projectId}/access?of=${key.id}`)
+      // The key covers the scope by now, so nothing is left to allow.
+      await row.getByRole('link', { name: 'Open key' }).waitFor()
+    })
+
+    test('the limit of a key is set where its refusal leads', async () => {
+      const key = await service.key(projectId, { name: 'limited', token_limit: 1 })
+      await service.issue(key)
+      const { body } = await service.issue(key)
+      const { page } = await openBrowser(service.url)
+      await openPage(page, `/projects/${projectId}/access?request=${body.request_id}`)
+      await page.getByText('The key had reached its own limit of active tokens').first().waitFor()
+      await page.locator('.verdict').getByRole('link', { name: 'Change its limit' }).click()
+      const field = page.getByLabel('Limit of active tokens')
+      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true)
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type('2')
+      await page.getByRole('button', { name: 'Save changes' }).click()
+      await page.getByText('Applied by 1 of 1 process').waitFor()
+      expect((await service.issue(key)).status).toBe(200)
     })
 
     test('the search finds the reason of a refusal by its request id', async () => {

@@ -2872,6 +2872,10 @@ export interface components {
             socket_address: string;
             /** @description `X-Forwarded-For` as received. Used only if it comes from a trusted proxy. */
             forwarded: string | null;
+            /** @description The path that a proxy asked the gateway about; null for other requests. */
+            original_path: string | null;
+            /** @description The scope that the call lacked; null if another check failed. */
+            needed_scope: string | null;
         };
         Usage: {
             /**
@@ -5823,6 +5827,8 @@ export interface operations {
                 source_id?: string;
                 /** @description Email address. */
                 email?: string;
+                /** @description Full name. */
+                name?: string;
                 /** @description Code of a loyalty card of the customer. */
                 card?: string;
             };

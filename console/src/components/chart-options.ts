@@ -1,7 +1,7 @@
 import type { RefObject } from 'react'
 import type uPlot from 'uplot'
 import { countText, shortCount } from './number-text.ts'
-import { clockTime } from './time-text.ts'
+import { clockTime, tickText } from './time-text.ts'
 
 export interface ChartSeries {
   readonly label: string
@@ -106,7 +106,8 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !isStacked } },
-    padding: [10, 4, 0, 0],
+    // Half of the last label of the time is right of its tick.
+    padding: [10, 20, 0, 0],
     scales: {
       y: {
         range: (_, __, max) => [0, Math.max(1, (limit?.value ?? 0) * 1.08, (max ?? 0) * 1.08)],
@@ -118,7 +119,7 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
         grid: { show: false },
         size: 24,
         space: 70,
-        values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toTimeString().slice(0, 5)),
+        values: (_, ticks, __, ___, step) => ticks.map((at) => tickText(at * 1000, step)),
       },
       {
         ...axis,
@@ -132,8 +133,9 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
       {},
       ...drawn.map((one) => ({
         label: one.label,
-        stroke: color(one.color),
-        width: isStacked ? 0 : 1.5,
+        // A line in the colour of the ground keeps areas apart.
+        stroke: color(isStacked ? '--card' : one.color),
+        width: isStacked ? 1 : 1.5,
         points: { show: false },
         ...(isStacked && { fill: color(one.color) }),
       })),

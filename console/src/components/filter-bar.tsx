@@ -1,25 +1,36 @@
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { useSearchParams } from '../routing/search-params.ts'
-import { Button } from './button.tsx'
+import { Button, type ButtonProps } from './button.tsx'
 
 /** Changing a filter starts at the first page again. */
 const FIRST_PAGE = { page: undefined, cursor: undefined }
 const TYPING_MS = 300
 
 /** Filters of a list. Each one is a parameter of the URL with the same name. */
-export function FilterBar({ names, children }: { names: readonly string[]; children: ReactNode }) {
-  const [search, change] = useSearchParams()
-  const isFiltered = names.some((name) => search[name] !== undefined)
+export const FilterBar = ({ names, children }: { names: readonly string[]; children: ReactNode }) => (
+  <search className="filters">
+    {children}
+    {useIsFiltered(names) && <ClearFilters names={names} look="quiet" />}
+  </search>
+)
+
+export function useIsFiltered(names: readonly string[]): boolean {
+  const [search] = useSearchParams()
+  return names.some((name) => search[name] !== undefined)
+}
+
+interface ClearFiltersProps {
+  readonly names: readonly string[]
+  readonly look?: ButtonProps['look']
+}
+
+export function ClearFilters({ names, look }: ClearFiltersProps) {
+  const [, change] = useSearchParams()
   const none = Object.fromEntries(names.map((name) => [name, undefined]))
   return (
-    <search className="filters">
-      {children}
-      {isFiltered && (
-        <Button look="quiet" onPress={() => change({ ...none, ...FIRST_PAGE })}>
-          Clear filters
-        </Button>
-      )}
-    </search>
+    <Button {...(look && { look })} onPress={() => change({ ...none, ...FIRST_PAGE })}>
+      Clear filters
+    </Button>
   )
 }
 

@@ -18,7 +18,7 @@ export interface EmptyStateProps {
   readonly sentence: string
   /** The command that changes that. */
   readonly command?: string
-  readonly action?: ReactNode
+  readonly action?: ReactNode | undefined
 }
 
 export const EmptyState = ({ sentence, command, action }: EmptyStateProps) => (

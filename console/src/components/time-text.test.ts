@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ageText, durationText } from './time-text.ts'
+import { ageText, clockTime, durationText, exactTime, tickText } from './time-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -27,4 +27,19 @@ test.each([
 ])('an age has one unit: %i ms ago is "%s"', (age, text) => {
   const now = Date.now()
   expect(ageText(now - age, now)).toBe(text)
+})
+
+const AT = new Date(2026, 0, 5, 14, 2, 9)
+
+test('times have one format, whatever the language of the browser: date, then 24 hours', () => {
+  expect(clockTime(AT.getTime())).toBe('2026-01-05 14:02:09')
+  expect(clockTime(new Date().setHours(7, 8, 9))).toBe('07:08:09')
+  expect(exactTime(AT.toISOString())).toBe(`2026-01-05 14:02:09 here\n${AT.toISOString()}`)
+  expect(exactTime('soon')).toBe('soon')
+})
+
+test('ticks of a chart show the date where they are days apart, and at midnight', () => {
+  const midnight = new Date(2026, 0, 5).getTime()
+  expect([tickText(AT.getTime(), 3_600), tickText(AT.getTime(), 86_400)]).toEqual(['14:02', '01-05'])
+  expect(tickText(midnight, 3_600)).toBe('01-05')
 })

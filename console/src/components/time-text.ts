@@ -28,20 +28,32 @@ export function ageText(at: number, now: number): string {
   return seconds > 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`
 }
 
+const two = (value: number): string => String(value).padStart(2, '0')
+
+const dayOf = (time: Date): string =>
+  `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+
+const minuteOf = (time: Date): string => `${two(time.getHours())}:${two(time.getMinutes())}`
+
 /** In the time zone of the browser and in UTC, with milliseconds. */
 export function exactTime(at: string): string {
   const time = new Date(at)
   if (Number.isNaN(time.getTime())) return at
-  const local = time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })
-  return `${local}\n${time.toISOString()}`
+  return `${dayOf(time)} ${minuteOf(time)}:${two(time.getSeconds())} here\n${time.toISOString()}`
 }
 
 /** "14:02:11" for today, with the date for other days. */
 export function clockTime(at: string | number): string {
   const time = new Date(at)
-  const isToday = time.toDateString() === new Date().toDateString()
-  return time.toLocaleString(
-    undefined,
-    isToday ? { timeStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'medium' },
-  )
+  const clock = `${minuteOf(time)}:${two(time.getSeconds())}`
+  return dayOf(time) === dayOf(new Date()) ? clock : `${dayOf(time)} ${clock}`
+}
+
+const DAY_SECONDS = 86_400
+
+/** The text of a tick: the date where ticks are days apart and at midnight, else the time. */
+export function tickText(at: number, stepSeconds: number): string {
+  const time = new Date(at)
+  const isMidnight = time.getHours() === 0 && time.getMinutes() === 0
+  return stepSeconds >= DAY_SECONDS || isMidnight ? dayOf(time).slice(5) : minuteOf(time)
 }

@@ -22,10 +22,3 @@ export const DeliveryState = ({ delivery }: { delivery: Pick<Delivery, 'status' 
   const state = stateOf(delivery)
   return <StateBadge tone={TONES[state] ?? 'neutral'}>{state}</StateBadge>
 }
-
-/** Host and path of a target. Text that is no URL is shown as it is. */
-export function targetOf(url: string | null): { host: string; path: string } {
-  if (url === null) return { host: 'deleted destination', path: '' }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return { host: parsed?.host ?? url, path: parsed ? parsed.pathname + parsed.search : '' }
-}

@@ -9,7 +9,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { ErrorState, Skeleton } from '../components/notices.tsx'
 import { plural } from '../components/number-text.ts'
 import { SelectField } from '../components/select-field.tsx'
-import { targetOf } from './delivery-state.tsx'
+import { destinationNames, targetText } from './destination-names.ts'
 import { LastAttempt } from './last-attempt.tsx'
 import { RecoverProgress } from './recover-progress.tsx'
 import { useDestinations } from './use-destinations.ts'
@@ -81,7 +81,7 @@ interface RecoveryProps {
 function Recovery({ projectId, preset, onClose }: RecoveryProps) {
   const [choice, setChoice] = useState(preset)
   const [startedAt, setStartedAt] = useState('')
-  const destinations = useDestinations(projectId).data ?? []
+  const names = destinationNames(useDestinations(projectId).data ?? [])
   const dryRun = useQuery({
     queryKey: ['dry run', projectId, choice],
     queryFn: () => recover(projectId, choice, true),
@@ -122,7 +122,7 @@ function Recovery({ projectId, preset, onClose }: RecoveryProps) {
           label="Destination"
           value={choice.destination}
           onChange={(destination) => setChoice({ ...choice, destination })}
-          choices={[['', 'All'], ...destinations.map(({ id, target_url }) => [id, target_url] as const)]}
+          choices={[['', 'All'], ...names]}
         />
       </div>
       {dryRun.error ? (
@@ -145,7 +145,7 @@ function Recovery({ projectId, preset, onClose }: RecoveryProps) {
           {dryRun.data.sample.slice(0, 5).map((row) => (
             <p key={row.id} className="small row">
               <span className="mono">{row.id.slice(0, 14)}…</span>
-              <bdi>{targetOf(row.destination_url).host}</bdi>
+              <bdi>{names.get(row.destination_id) ?? targetText(row.destination_url)}</bdi>
               <LastAttempt attempt={row.last_attempt} />
             </p>
           ))}

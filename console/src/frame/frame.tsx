@@ -9,15 +9,16 @@ import { AccountMenu } from './account-menu.tsx'
 import { Coin } from './coin.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { Navigation } from './navigation.tsx'
-import { ProjectSwitcher } from './project-switcher.tsx'
+import { ProjectSwitcher, useProjects } from './project-switcher.tsx'
 
 /** Navigation, top bar and the page. On narrow screens the navigation opens from a button. */
 export function Frame() {
   const { projectId: shown } = useParams({ strict: false }) as { projectId?: string }
-  // Pages of the service keep the project that was shown before.
+  // Pages of the service keep the project that was shown before, or show the first one.
+  const [first] = useProjects().data?.data ?? []
   const [lastProject, setLastProject] = useState(shown)
   if (shown !== undefined && shown !== lastProject) setLastProject(shown)
-  const projectId = shown ?? lastProject
+  const projectId = shown ?? lastProject ?? first?.id
   const { isReachable } = useConnection()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [isOpen, setOpen] = useState(false)

@@ -36,7 +36,7 @@ export function SearchField({ projectId }: { projectId: string | undefined }) {
         <Button onPress={() => setOpen(true)}>
           <Search size={14} aria-hidden />
           <span className="visually-hidden">Search</span>
-          <span className="ellipsis">Paste an id, a token, a card, an email, an address</span>
+          <span className="ellipsis">Paste an id, a token, a card, a name, an email, an address</span>
           <kbd aria-hidden>/</kbd>
         </Button>
       </div>

@@ -1218,6 +1218,10 @@ export interface Refusal {
   readonly socket_address: string
   /** `X-Forwarded-For` as received. Used only if it comes from a trusted proxy. */
   readonly forwarded: string | null
+  /** The path that a proxy asked the gateway about; null for other requests. */
+  readonly original_path: string | null
+  /** The scope that the call lacked; null if another check failed. */
+  readonly needed_scope: string | null
 }
 
 export interface Usage {
@@ -1695,6 +1699,8 @@ export interface ProjectManagement {
       readonly source_id?: string
       /** Email address. */
       readonly email?: string
+      /** Full name. */
+      readonly name?: string
       /** Code of a loyalty card of the customer. */
       readonly card?: string
     }): List<Customer>

@@ -60,7 +60,7 @@ export const PROJECT_OPERATIONS: OperationTable = {
     recover: ['POST', '/deliveries/recover', '', 'json'],
   },
   customers: {
-    search: ['GET', '/customers', 'limit page cursor from to id source_id email card', 'list'],
+    search: ['GET', '/customers', 'limit page cursor from to id source_id email name card', 'list'],
     cards: ['GET', '/customers/{customer_id}/cards', 'limit page cursor from to', 'list'],
     transactions: ['GET', '/customers/{customer_id}/transactions', 'limit page cursor from to', 'list'],
     redemptions: ['GET', '/customers/{customer_id}/redemptions', 'limit page cursor from to', 'list'],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CREDENTIAL_PREFIX } from '../contract/ids.ts'
-import { type Scope, scopeOfPath, wildcardScopeOf } from '../contract/scopes.ts'
+import { isScope, wildcardScopeOf } from '../contract/scopes.ts'
 import { openSession, type Session } from './call-api.ts'
 import { addConnectionOptions, type ConnectionOptions } from './connection.ts'
 import { wrongUsage } from './exit.ts'
@@ -23,6 +23,8 @@ interface Refusal {
   readonly address: string | null
   readonly socket_address: string
   readonly forwarded: string | null
+  readonly original_path: string | null
+  readonly needed_scope: string | null
 }
 
 /** Fields of a key that a remedy uses. */
@@ -71,12 +73,13 @@ function refuseOthers(id: string): void {
 
 function heading(
   io: Io,
-  { method, path, at, status, key, address, socket_address, forwarded }: Refusal,
+  { method, path, original_path, at, status, key, address, socket_address, forwarded }: Refusal,
 ): string {
   const time = io.isTTY ? localTime(at) : at
   const behind = address === socket_address ? '' : ` (socket ${socket_address})`
   const said = forwarded && address === socket_address ? `   X-Forwarded-For ${forwarded}, not trusted` : ''
-  const first = `${method} ${path}   ${time}   answered ${status} ${key}`
+  const about = original_path === null ? '' : ` for ${original_path}`
+  const first = `${method} ${path}${about}   ${time}   answered ${status} ${key}`
   const from = `from ${address ?? 'an unknown address'}${behind}${said}`
   const fits = !io.isTTY || first.length + from.length + 3 <= TERMINAL_COLUMNS
   return fits ? `${first}   ${from}` : `${first}\n  ${from}`
@@ -107,10 +110,9 @@ async function readAt(session: Session, path: string): Promise<ShownKey | null> 
 }
 
 /** Fills the key and its current lists into the remedy, so that it can be pasted. */
-function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
+function remedyOf({ remedy, address, needed_scope: scope }: Refusal, { key }: Names): string {
   if (!key) return remedy
   const { name, ip_whitelist = [], permissions = [] } = key
-  const scope = scopeOfPath(path.split('?', 1)[0]!)
   return (isNamed(scope) ? remedy : remedy.replace(/: jeton key update <key> --permissions …/, '.'))
     .replaceAll('<key>', () => shellWord(name))
     .replace('--ip-whitelist …', () => `--ip-whitelist ${[...ip_whitelist, address].join(',')}`)
@@ -118,7 +120,8 @@ function remedyOf({ remedy, address, path }: Refusal, { key }: Names): string {
 }
 
 /** False for a path that no scope names: it is probably misspelled, and more permissions would not help. */
-const isNamed = (scope: Scope | null): boolean => scope !== null && scope !== wildcardScopeOf(scope)
+const isNamed = (scope: string | null): boolean =>
+  scope !== null && isScope(scope) && scope !== wildcardScopeOf(scope)
 
 export function addExplain(program: Command, io: Io): void {
   const command = program

@@ -6,6 +6,8 @@ export interface Refusal {
   readonly step: string
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
+  /** The scope that the call lacked. */
+  readonly neededScope?: string | undefined
 }
 
 interface ProblemParts {

@@ -388,6 +388,18 @@ describe('explain', () => {
     expect(out).toContain('jeton key regenerate pos')
   })
 
+  test('a call that a proxy asked about is explained with its own path, and the fix names the missing scope', async () => {
+    const key = await json(['key', 'create', '--name', 'pos', '--permissions', 'loyalties'])
+    const pair = { appId: key.app_id, appToken: key.app_token }
+    const { access_token } = (await service.issue(pair, 'loyalties')).body
+    const refused = await fetch(`${service.url}/gateway/authorize`, {
+      headers: { authorization: `Bearer ${access_token}`, 'x-original-uri': '/v1/campaigns' },
+    })
+    const { out } = await typed(['explain', refused.headers.get('x-request-id')!])
+    expect(out).toContain('GET /gateway/authorize for /v1/campaigns')
+    expect(out).toContain('jeton key update pos --permissions loyalties,campaigns')
+  })
+
   test('a refused command prints the jeton explain command for it', async () => {
     const key = await createKey('pos')
     const { code, err } = await typed(['token', 'issue', '--app-id', key.app_id, '--app-token', 'wrong'])

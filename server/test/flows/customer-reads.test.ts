@@ -33,8 +33,10 @@ eachEngine((engine) => {
     service.manage('GET', `/projects/${projectId}/customers${path}`)
   const idsOf = ({ body }: { body: { data: Entry[] } }) => body.data.map(({ id }) => id)
 
-  test('customers are found by id, source id, email and card, and by nothing else', async () => {
-    const ann = await ok(shop.call('POST', '/customers', { source_id: 'crm-1', email: 'ann@example.com' }))
+  test('customers are found by id, source id, email, name and card, and by nothing else', async () => {
+    const ann = await ok(
+      shop.call('POST', '/customers', { source_id: 'crm-1', email: 'ann@example.com', name: 'Ann Lee' }),
+    )
     await service.advance(1)
     const bob = await ok(shop.call('POST', '/customers', { source_id: 'crm-2', email: 'ann@example.com' }))
     const members = `/loyalties/${shop.campaign.id}/members`
@@ -43,6 +45,8 @@ eachEngine((engine) => {
       [`id=${ann.id}`, [ann]],
       ['source_id=crm-2', [bob]],
       ['email=ann%40example.com', [bob, ann]],
+      ['name=Ann%20Lee', [ann]],
+      ['name=Ann', []],
       [`card=${card.code}`, [ann]],
       [`card=${card.code}&id=${ann.id}`, [ann]],
       [`card=${card.code}&id=${bob.id}`, []],
@@ -63,7 +67,7 @@ eachEngine((engine) => {
     const first = await read('?email=ann%40example.com&limit=1')
     const next = await read(`?email=ann%40example.com&limit=1&cursor=${first.body.next_cursor}`)
     expect([idsOf(first), idsOf(next), next.body.next_cursor]).toEqual([[bob.id], [ann.id], null])
-    expect((await read('?name=Ann')).status).toBe(400)
+    expect((await read('?phone=1')).status).toBe(400)
     const other = await service.project('Other')
     expect(idsOf(await read(`?id=${ann.id}`, other.id))).toEqual([])
     expect((await read(`/${ann.id}/cards`, other.id)).status).toBe(404)

@@ -37,7 +37,9 @@ eachEngine((engine) => {
       .toEqual(new Set(['delivered', 'pending', 'held']))
     await expect
       .poll(() => valuesOf(`/projects/${id}/refusals`, 'step'), POLLING)
-      .toEqual(new Set(['scope_insufficient', 'address_not_allowed', 'key_blocked', 'limit', 'secret_wrong']))
+      .toEqual(
+        new Set(['scope_insufficient', 'address_not_allowed', 'key_blocked', 'key_limit', 'secret_wrong']),
+      )
     const stopped = await first.stop()
     expect(stopped.code).toBe(0)
     expect(stopped.out).toMatch(

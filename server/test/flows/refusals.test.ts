@@ -13,7 +13,9 @@ const REFUSAL_FIELDS = [
   'key',
   'key_id',
   'method',
+  'needed_scope',
   'object',
+  'original_path',
   'path',
   'project_id',
   'remedy',
@@ -29,7 +31,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   secret_wrong: 'jeton key regenerate <key>',
   secret_replaced: 'jeton key regenerate <key> --grace-seconds 86400',
   key_blocked: 'jeton key unblock <key>',
-  limit: 'jeton token usage',
+  project_limit: 'jeton token usage',
   management_id_unknown: 'jeton operator list',
   management_token_wrong: 'jeton operator list',
 }
@@ -172,7 +174,7 @@ eachEngine((engine) => {
         ['secret_replaced', await service.issue(replaced), 401, replaced.id],
         ['key_blocked', await service.issue(blocked), 401, blocked.id],
         ['address_not_allowed', await service.issue(elsewhere), 403, elsewhere.id],
-        ['limit', await service.issue(full), 429, full.id],
+        ['key_limit', await service.issue(full), 429, full.id],
         ['bearer_malformed', await ask('jtn_x'), 401, null],
         ['scope_insufficient', await ask(narrow, 'jtn_y'), 403, key.id],
         ['management_credential_missing', await asOperator({}), 401, null],
@@ -240,6 +242,58 @@ eachEngine((engine) => {
         step: 'bearer_address_not_allowed',
         key_id: key.id,
       })
+    })
+
+    test('a call that lacks a scope is recorded with that scope and, through the gateway, with its own path', async () => {
+      const key = await newKey({ permissions: ['vouchers'] })
+      const token: string = (await service.issue(key, 'vouchers')).body.access_token
+      const ask = async (path: string, headers: Record<string, string> = {}) => {
+        const { status, body } = await send(`${service.url}${path}`, {
+          headers: { ...bearer(token), ...headers },
+        })
+        expect(status, path).toBe(403)
+        return (await service.manage('GET', `/refusals/${body.request_id}`)).body
+      }
+      const original = '/v1/customers/cust_1'
+      for (const refusal of [
+        await ask('/gateway/authorize', { 'x-original-uri': `${original}?page=2` }),
+        await ask('/gateway/authorize', { 'x-forwarded-uri': original }),
+        await ask(`/gateway/authorize${original}`),
+      ]) {
+        expect(refusal).toMatchObject({ original_path: original, needed_scope: 'customers', key_id: key.id })
+        expect(refusal.steps.at(-1).says).toContain('"customers"')
+        expect(refusal.remedy).toContain('Request a token with "customers"')
+      }
+      expect(await ask('/gateway/authorize?scope=orders')).toMatchObject({
+        original_path: null,
+        needed_scope: 'orders',
+      })
+      expect(await ask('/v1/customers', { 'x-original-uri': '/v1/vouchers' })).toMatchObject({
+        path: '/v1/customers',
+        original_path: null,
+        needed_scope: 'customers',
+      })
+      const masked = await ask('/gateway/authorize', { 'x-original-uri': `/v1/customers/${token}` })
+      expect(masked.original_path).toBe('/v1/customers/jtn_•••')
+    })
+
+    test('a refused token request says whether the key or the project had reached its limit', async () => {
+      const project = await newProject()
+      const [small, large] = [
+        await service.key(project.id, { token_limit: 1 }),
+        await service.key(project.id, { name: 'large' }),
+      ]
+      await service.issue(small)
+      expect((await explain(await service.issue(small))).body).toMatchObject({
+        status: 429,
+        step: 'key_limit',
+        key_id: small.id,
+      })
+      for (let i = 0; i < 999; i += 111)
+        await Promise.all(Array.from({ length: 111 }, () => service.issue(large)))
+      const { body } = await explain(await service.issue(large))
+      expect(body).toMatchObject({ status: 429, step: 'project_limit', key_id: large.id })
+      expect(body.steps.at(-1).says).toBe('the project had reached its limit of active tokens')
     })
 
     test('a recorded refusal masks a token in its path, however it is percent-encoded', async () => {
@@ -346,6 +400,8 @@ eachEngine((engine) => {
         address: null,
         socket_address: '',
         forwarded: null,
+        original_path: null,
+        needed_scope: null,
       }))
       await service.service.db.transaction(async (tx) => {
         for (let i = 0; i < rows.length; i += 500) await insertRefusals(tx, rows.slice(i, i + 500))

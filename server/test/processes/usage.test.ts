@@ -59,7 +59,7 @@ async function openTraffic(client: Client, http: HttpClient, target: string): Pr
   /** Above 20 per minute they are throttled, and still counted by their reason. */
   const wrong: Step[1] = { 401: [{ refusal: 'secret_wrong' }], 429: [{ refusal: 'secret_wrong' }] }
   const steps: readonly (() => Step)[] = [
-    () => [issue(key), { 200: ['tokens_issued'], 429: [{ refusal: 'limit' }] }],
+    () => [issue(key), { 200: ['tokens_issued'], 429: [{ refusal: 'project_limit' }] }],
     () => [post('/v1/oauth/introspect', key, { token }), { 200: ['introspections'] }],
     () => [authorize('/v1/vouchers'), { 200: ['calls'] }],
     () => [authorize('/v1/campaigns'), { 403: [{ refusal: 'scope_insufficient' }] }],

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type SyntheticEvent, useEffect, useState } from 'react'
 import { api, read, type Schemas } from '../../api/client.ts'
+import { useKeys } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
@@ -38,7 +39,7 @@ function useUrlCheck(keyId: string | undefined, path: string | undefined, addres
     queryFn: () => check(question),
     enabled: key.data !== undefined && path !== undefined,
   })
-  return { apiKey: key, answer, isAsked: keyId !== undefined && path !== undefined }
+  return { apiKey: key, answer, address, isAsked: keyId !== undefined && path !== undefined }
 }
 
 /** Key, path and address are in the URL, so that a check can be shared. A token goes into a body and nowhere else. */
@@ -46,7 +47,7 @@ export function CheckForm() {
   const project_id = useProjectId()
   const { address: own } = useSession()
   const [search, change] = useSearchParams()
-  const keys = useApi('/projects/{project_id}/api-keys', { path: { project_id }, query: { limit: 100 } })
+  const keys = useKeys(project_id)
   const [holder, setHolder] = useState(search.key ?? '')
   const [token, setToken] = useState('')
   const [path, setPath] = useState(search.path ?? '')
@@ -131,8 +132,12 @@ type Answer = Schemas['AccessCheck'] | undefined
 const TokenAnswer = ({ error, answer }: { error: unknown; answer: Answer }) =>
   error ? <ErrorState error={error} /> : answer ? <Verdict answer={answer} /> : null
 
-function KeyAnswer({ apiKey: key, answer }: Omit<ReturnType<typeof useUrlCheck>, 'isAsked'>) {
+function KeyAnswer({ apiKey: key, answer, address }: Omit<ReturnType<typeof useUrlCheck>, 'isAsked'>) {
   const error = key.error ?? answer.error
   if (error) return <ErrorState error={error} />
-  return answer.data && key.data ? <Verdict answer={answer.data} apiKey={key.data} /> : <Skeleton lines={5} />
+  return answer.data && key.data ? (
+    <Verdict answer={answer.data} apiKey={key.data} address={address} />
+  ) : (
+    <Skeleton lines={5} />
+  )
 }

@@ -4,6 +4,7 @@ import { CodeBlock } from '../../components/code-block.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useSession } from '../../session/session.tsx'
+import { PROXIES_ID } from './fix.ts'
 import { IN_FILES, isAddress, jetonAddress, withAddresses } from './proxy-addresses.ts'
 import { PROXY_FILES } from './proxy-files.ts'
 
@@ -20,6 +21,7 @@ export function ProxyConfigurations() {
   }
   return (
     <Card
+      id={PROXIES_ID}
       title="Let a proxy ask about every call"
       aside={
         <a href="/docs/guides/protect-an-api" target="_blank" rel="noreferrer">

@@ -16,9 +16,11 @@ export const RECOGNISERS: readonly Recogniser[] = [
       const link = { to: TO, params: { projectId: project }, search: { request } }
       // The page says why a request may not be recorded.
       if (!refusal) return [{ title: 'No refusal is recorded for this request', detail: request, link }]
-      const { steps, step, method, path, status, key } = refusal
+      const { steps, step, method, path, original_path, status, key } = refusal
       const reason = steps.find(({ passed }) => !passed)?.says ?? step
-      return [{ title: `Refused: ${reason}`, detail: `${method} ${path}, ${status} ${key}`, link }]
+      return [
+        { title: `Refused: ${reason}`, detail: `${method} ${original_path ?? path}, ${status} ${key}`, link },
+      ]
     },
   },
 ]

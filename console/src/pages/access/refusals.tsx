@@ -1,21 +1,49 @@
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
-import { useKeyNames } from '../../api/key-names.ts'
+import { useKeyNames, useKeys } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
+import { Address } from '../../components/address.tsx'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  FilterBar,
+  TextFilter,
+  useIsFiltered,
+} from '../../components/filter-bar.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
+import type { Failure } from './fix.ts'
+import { FixLink } from './fix-link.tsx'
 import { sentenceText } from './sentence-text.ts'
 
 type Refusal = Schemas['Refusal']
 
+/** The failed check of a refusal, with what its fix depends on. */
+export function useFailures(projectId: string): (refusal: Refusal) => Failure {
+  const keys = useKeys(projectId).data?.data
+  return ({ step, project_id, key_id, address, needed_scope }) => ({
+    step,
+    projectId: project_id ?? projectId,
+    keyId: key_id,
+    address,
+    neededScope: needed_scope,
+    permissions: keys?.find(({ id }) => id === key_id)?.permissions ?? [],
+  })
+}
+
+/** A proxy asks about a path of its own. */
+export const callText = ({ method, path, original_path }: Refusal): string =>
+  original_path ?? `${method} ${path}`
+
 const POLL_MS = 5_000
 /** Fewer than on other pages: this one shows more than the list. */
 const SHOWN = 10
+
+const FILTERS = ['from', 'to', 'of']
 
 const explain = (request: string) => (current: object) => ({ ...current, request })
 
@@ -24,7 +52,9 @@ export function Refusals() {
   const project_id = useProjectId()
   const [{ from, to, of, cursor }] = useSearchParams()
   const nameOf = useKeyNames(project_id)
-  const keys = useApi('/projects/{project_id}/api-keys', { path: { project_id }, query: { limit: 100 } })
+  const keys = useKeys(project_id)
+  const failureOf = useFailures(project_id)
+  const isFiltered = useIsFiltered(FILTERS)
   const filter = { from, to, key: of }
   const refusals = useApi(
     '/projects/{project_id}/refusals',
@@ -43,23 +73,23 @@ export function Refusals() {
     },
     {
       header: 'Request',
-      cell: ({ method, path }) => (
-        <code>
-          {method} {path}
-        </code>
-      ),
+      cell: (refusal) => <code title={`${refusal.method} ${refusal.path}`}>{callText(refusal)}</code>,
     },
     { header: 'Answer', cell: ({ status, key }) => <span className="nowrap">{`${status} ${key}`}</span> },
     {
       header: 'API key',
       cell: ({ key_id }) => (key_id ? nameOf(key_id) : <span className="dim">unknown</span>),
     },
-    { header: 'From', cell: ({ address }) => <span className="mono">{address}</span> },
+    { header: 'From', cell: ({ address }) => <Address value={address} /> },
+    {
+      header: 'Fix',
+      cell: (refusal) => <FixLink failure={failureOf(refusal)} errorKey={refusal.key} />,
+    },
   ]
   return (
     <Card title="Refused in the last 24 hours" flush>
       <div className="card-filters">
-        <FilterBar names={['from', 'to', 'of']}>
+        <FilterBar names={FILTERS}>
           <ChoiceFilter
             name="of"
             label="API key"
@@ -75,8 +105,9 @@ export function Refusals() {
         columns={columns}
         rowKey={({ request_id }) => request_id}
         empty={{
-          sentence: 'No request of this project was refused here. Repeats are sampled, so none is missing.',
+          sentence: 'No request of this project was refused in this time.',
           command: cliText(`refusal list --project ${project_id}`),
+          action: isFiltered ? <ClearFilters names={FILTERS} /> : undefined,
         }}
       />
     </Card>

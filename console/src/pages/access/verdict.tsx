@@ -3,6 +3,8 @@ import type { Schemas } from '../../api/client.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { useProjectId } from '../../routing/project-route.tsx'
+import type { Failure } from './fix.ts'
+import { FixLink } from './fix-link.tsx'
 import { responseText } from './response-text.ts'
 import { Steps } from './steps.tsx'
 
@@ -10,10 +12,24 @@ interface VerdictProps {
   readonly answer: Schemas['AccessCheck']
   /** The key, if one was checked and not a token. */
   readonly apiKey?: Schemas['ApiKey']
+  readonly address?: string | undefined
 }
 
+const failureOf = (
+  { steps, needed_scope }: Schemas['AccessCheck'],
+  { id, project_id, permissions }: Schemas['ApiKey'],
+  address: string | undefined,
+): Failure => ({
+  step: steps.find(({ passed }) => !passed)?.step ?? '',
+  projectId: project_id,
+  keyId: id,
+  address: address ?? null,
+  neededScope: needed_scope,
+  permissions,
+})
+
 /** The checks one by one, the fix, and the response that the caller gets. */
-export const Verdict = ({ answer, apiKey }: VerdictProps) => (
+export const Verdict = ({ answer, apiKey, address }: VerdictProps) => (
   <div className="verdict" role="status">
     <div className="stack tight">
       <div className="row">
@@ -29,6 +45,11 @@ export const Verdict = ({ answer, apiKey }: VerdictProps) => (
       </div>
       <Steps steps={answer.steps} />
       {answer.remedy && <Fix remedy={answer.remedy} command={answer.command} />}
+      {apiKey && !answer.allowed && (
+        <div>
+          <FixLink failure={failureOf(answer, apiKey, address)} errorKey="insufficient_scope" isButton />
+        </div>
+      )}
     </div>
     <div className="stack tight">
       <h3>Response of the gateway</h3>

@@ -3,7 +3,13 @@ import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
 import { Card } from '../../components/card.tsx'
 import { DataTable } from '../../components/data-table.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  FilterBar,
+  TextFilter,
+  useIsFiltered,
+} from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { useMinutesAgo } from '../../components/time-range.ts'
@@ -15,6 +21,7 @@ import { keyColumns } from './key-columns.tsx'
 
 const route = getRouteApi('/projects/$projectId/api-keys')
 const POLL_MS = 10_000
+const FILTERS = ['state', 'name', 'address']
 const DAY_MINUTES = 24 * 60
 
 export function ApiKeysPage() {
@@ -31,20 +38,23 @@ export function ApiKeysPage() {
     path,
     query: { metric: 'calls', by: 'key', step: 'hour', from: useMinutesAgo(DAY_MINUTES) },
   })
+  const cli = cliText('key list', { project: project_id, ...filter })
+  const isFiltered = useIsFiltered(FILTERS)
+  const create = (
+    <IfRole least="editor">
+      <CreateKey />
+    </IfRole>
+  )
   return (
     <>
       <PageHeader
         title="API keys"
         subtitle="Clients exchange a key for tokens that live 15 minutes."
-        cli={cliText('key list', { project: project_id, ...filter })}
+        cli={cli}
         request={{ path: `/projects/${project_id}/api-keys`, query: filter }}
-        actions={
-          <IfRole least="editor">
-            <CreateKey />
-          </IfRole>
-        }
+        actions={create}
       />
-      <FilterBar names={['state', 'name', 'address']}>
+      <FilterBar names={FILTERS}>
         <ChoiceFilter
           name="state"
           label="State"
@@ -64,14 +74,23 @@ export function ApiKeysPage() {
           query={keys}
           columns={keyColumns(calls.data)}
           rowKey={({ id }) => id}
-          empty={{
-            sentence: 'No API key matches. A client needs one to get tokens.',
-            command: cliText('key create', {
-              project: project_id,
-              name: 'till',
-              permissions: 'loyalties,rewards',
-            }),
-          }}
+          empty={
+            isFiltered
+              ? {
+                  sentence: 'No API key matches these filters.',
+                  command: cli,
+                  action: <ClearFilters names={FILTERS} />,
+                }
+              : {
+                  sentence: 'No API key yet. A client uses one to get tokens.',
+                  command: cliText('key create', {
+                    project: project_id,
+                    name: 'till',
+                    permissions: 'loyalties,rewards',
+                  }),
+                  action: create,
+                }
+          }
         />
       </Card>
     </>

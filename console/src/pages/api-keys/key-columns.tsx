@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
+import { ActiveTokens } from '../../components/active-tokens.tsx'
+import { Address } from '../../components/address.tsx'
 import type { Column } from '../../components/data-table.tsx'
 import { countText } from '../../components/number-text.ts'
 import { RelativeTime } from '../../components/relative-time.tsx'
@@ -57,7 +59,11 @@ export const keyColumns = (calls: Schemas['Usage'] | undefined): readonly Column
   { header: 'State', cell: ({ state }) => <KeyState state={state} /> },
   { header: 'Permissions', cell: ({ permissions }) => <Some values={permissions} /> },
   { header: 'Addresses', cell: ({ ip_whitelist }) => <Addresses list={ip_whitelist} /> },
-  { header: 'Tokens', align: 'end', cell: ({ active_tokens }) => countText(active_tokens) },
+  {
+    header: 'Tokens',
+    align: 'end',
+    cell: ({ active_tokens, token_limit }) => <ActiveTokens active={active_tokens} limit={token_limit} />,
+  },
   { header: 'Requests, 24 h', align: 'end', cell: (key) => <Requests apiKey={key} calls={calls} /> },
   {
     header: 'Refused',
@@ -70,7 +76,11 @@ export const keyColumns = (calls: Schemas['Usage'] | undefined): readonly Column
     cell: ({ last_used_at, last_used_from }) => (
       <>
         <RelativeTime at={last_used_at} />
-        {last_used_from && <div className="mono dim">{last_used_from}</div>}
+        {last_used_from && (
+          <div className="dim">
+            <Address value={last_used_from} />
+          </div>
+        )}
       </>
     ),
   },

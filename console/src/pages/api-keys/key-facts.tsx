@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
+import { Address } from '../../components/address.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Id } from '../../components/id.tsx'
 import { countText } from '../../components/number-text.ts'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { StateBadge } from '../../components/state-badge.tsx'
 
 type ApiKey = Schemas['ApiKey']
 
@@ -14,7 +16,8 @@ const Tokens = ({ id, project_id, active_tokens, token_limit }: ApiKey) => (
     </Link>
     <span className="dim">
       {token_limit === null ? ', no limit of its own' : ` of at most ${countText(token_limit)}`}
-    </span>
+    </span>{' '}
+    {token_limit !== null && active_tokens >= token_limit && <StateBadge tone="warn">full</StateBadge>}
   </>
 )
 
@@ -25,7 +28,7 @@ const Addresses = ({ recent_addresses }: ApiKey) =>
     <ul className="plain">
       {recent_addresses.map(({ address, last_used_at }) => (
         <li key={address}>
-          <span className="mono">{address}</span>{' '}
+          <Address value={address} />{' '}
           <span className="dim">
             <RelativeTime at={last_used_at} />
           </span>
@@ -61,7 +64,7 @@ export const KeyFacts = ({ apiKey }: { apiKey: ApiKey }) => (
       ],
       ['Tokens', <Tokens key="tokens" {...apiKey} />],
       ['Created', <RelativeTime key="created" at={apiKey.created_at} />],
-      ['Secret replaced', <RelativeTime key="replaced" at={apiKey.regenerated_at} />],
+      ['Secret rotated', <RelativeTime key="rotated" at={apiKey.regenerated_at} />],
       ['Seen from', <Addresses key="addresses" {...apiKey} />],
     ]}
   />
@@ -76,10 +79,10 @@ export function PreviousSecret({ apiKey: { previous_secret: previous } }: { apiK
       {previous.last_used_at ? (
         <>
           It was last used <RelativeTime at={previous.last_used_at} /> from{' '}
-          <span className="mono">{previous.last_used_from}</span>.
+          <Address value={previous.last_used_from} />.
         </>
       ) : (
-        'Nobody has used it since it was replaced.'
+        'Nobody has used it since the rotation.'
       )}
     </p>
   )

@@ -1,6 +1,7 @@
 import type { Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
 import { Card } from '../../components/card.tsx'
+import { Skeleton } from '../../components/notices.tsx'
 import { countText } from '../../components/number-text.ts'
 import { TimeChart } from '../../components/time-chart.tsx'
 import { useMinutesAgo } from '../../components/time-range.ts'
@@ -11,9 +12,10 @@ const METRICS = [
   ['calls', 'calls', '--series-1'],
   ['introspections', 'introspections', '--series-2'],
   ['tokens_issued', 'tokens issued', '--series-3'],
+  ['refusals', 'refused', '--series-5'],
 ] as const
 
-/** Requests of a key by the hour. A refused request is not among them. */
+/** Requests of a key by the hour. Together they are the count of the title. */
 export function KeyUsage({ apiKey: { id, project_id, usage_24h } }: { apiKey: Schemas['ApiKey'] }) {
   const from = useMinutesAgo(DAY_MINUTES)
   const read = (metric: (typeof METRICS)[number][0]) => ({
@@ -24,7 +26,9 @@ export function KeyUsage({ apiKey: { id, project_id, usage_24h } }: { apiKey: Sc
     useApi('/projects/{project_id}/usage', read('calls')),
     useApi('/projects/{project_id}/usage', read('introspections')),
     useApi('/projects/{project_id}/usage', read('tokens_issued')),
+    useApi('/projects/{project_id}/usage', read('refusals')),
   ]
+  const isLoading = usages.some(({ data, error }) => data === undefined && error === null)
   const used = usages.find(({ data }) => data && data.series.length > 0)?.data
   const times = used ? timesOf(used) : []
   const series = METRICS.map(([, label, color], at) => {
@@ -32,13 +36,15 @@ export function KeyUsage({ apiKey: { id, project_id, usage_24h } }: { apiKey: Sc
     return { label, color, values: points?.map(([, count]) => count ?? 0) ?? times.map(() => 0) }
   })
   return (
-    <Card title="Use in 24 h" aside={<span className="big">{countText(usage_24h.requests)}</span>}>
+    <Card title="Requests in 24 h" aside={<span className="big">{countText(usage_24h.requests)}</span>}>
       {used ? (
         <TimeChart
           times={times}
           series={series}
-          label={`Use of this key: ${usage_24h.requests} requests in 24 h`}
+          label={`${usage_24h.requests} requests of this key in 24 h`}
         />
+      ) : isLoading ? (
+        <Skeleton lines={5} />
       ) : (
         <p className="dim">No requests in the last 24 hours.</p>
       )}

@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { ErrorState } from '../../components/notices.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { SelectField } from '../../components/select-field.tsx'
+import { useSearchParams } from '../../routing/search-params.ts'
 import { KeySnippets } from './key-snippets.tsx'
 
 const GRACES = [
@@ -17,7 +18,8 @@ const GRACES = [
 
 /** A grace period, then the new secret, once. The page then shows whether the old one is still used. */
 export function RotateKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
-  const [isOpen, setOpen] = useState(false)
+  const [{ change }] = useSearchParams()
+  const [isOpen, setOpen] = useState(change === 'secret')
   const [grace, setGrace] = useState<string>(GRACES[0][0])
   const [created, setCreated] = useState<string | null>(null)
   const path = { project_id: apiKey.project_id, key_id: apiKey.id }
@@ -42,7 +44,7 @@ export function RotateKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
   return (
     <>
       <Dialog
-        title={`Replace the secret of "${apiKey.name}"?`}
+        title={`Rotate the secret of "${apiKey.name}"?`}
         isOpen={isOpen}
         onOpenChange={setOpen}
         trigger={<Button>Rotate secret</Button>}

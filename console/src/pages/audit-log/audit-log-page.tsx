@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { api, read, type Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
+import { actorText, VIA } from '../../audit/actor.ts'
+import { Address } from '../../components/address.tsx'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
@@ -19,11 +21,6 @@ import { Subject } from './subject.tsx'
 
 type Entry = Schemas['AuditEntry']
 
-const VIA: Readonly<Record<Entry['via'], string>> = {
-  session: 'console',
-  token: 'credential',
-  local: 'local',
-}
 const VIA_TITLES: Readonly<Record<Entry['via'], string>> = {
   session: 'From a browser that is signed in',
   token: 'With the credential of an operator or an API key',
@@ -32,12 +29,12 @@ const VIA_TITLES: Readonly<Record<Entry['via'], string>> = {
 const FILTERS = ['from', 'to', 'action', 'actor', 'subject', 'of'] as const
 const MAX_PAGE = 100
 
-function Who({ actor, actor_name }: Entry) {
-  if (actor.type === 'system') return <span className="dim">the service ({actor.id})</span>
-  const shown = actor_name ?? actor.id
+function Who(entry: Entry) {
+  const { actor } = entry
+  if (actor.type === 'system') return <span className="dim">{actorText(entry)}</span>
   return (
     <FilterLink name="actor" value={actor.id} title={`${actor.type.replace('_', ' ')} ${actor.id}`}>
-      {shown}
+      {actorText(entry)}
     </FilterLink>
   )
 }
@@ -59,7 +56,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'From',
     cell: ({ address, via }) => (
       <>
-        {address && <span className="mono">{address}</span>}{' '}
+        {address && <Address value={address} />}{' '}
         <span className="dim small" title={VIA_TITLES[via]}>
           {VIA[via]}
         </span>

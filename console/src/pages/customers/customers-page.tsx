@@ -4,7 +4,7 @@ import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import { ClearFilters, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
 import { Id } from '../../components/id.tsx'
 import { countText } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -32,19 +32,18 @@ export function CustomersPage() {
   })
   const [field] = who === undefined ? [] : fieldsFor(who)
   const query = field && { [field]: who }
+  const flag = query && { [field.replace('_', '-')]: who }
+  const cli = cliText('customer search', { ...flag, project: projectId })
   return (
     <>
       <PageHeader
         title="Customers"
         subtitle="For support: who is it, what does she hold, did she get it?"
-        cli={cliText('customer search', {
-          ...(query && { [field.replace('_', '-')]: who }),
-          project: projectId,
-        })}
+        cli={cli}
         request={{ path: `/projects/${projectId}/customers`, ...(query && { query }) }}
       />
       <FilterBar names={['who']}>
-        <TextFilter name="who" label="Id, source id, email or card" placeholder="ada@example.com" />
+        <TextFilter name="who" label="Name, email, card, id or source id" placeholder="ada@example.com" />
       </FilterBar>
       <Card flush>
         <DataTable
@@ -59,7 +58,10 @@ export function CustomersPage() {
                   command: 'jeton demo',
                 }
               : {
-                  sentence: 'No customer has this id, source id, email or card. The whole value is compared.',
+                  sentence:
+                    'No customer has this name, email, card, id or source id. The whole value is compared.',
+                  command: cli,
+                  action: <ClearFilters names={['who']} />,
                 }
           }
         />

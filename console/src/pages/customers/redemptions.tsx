@@ -6,7 +6,8 @@ import { countText } from '../../components/number-text.ts'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
-import { DeliveryState, targetOf } from '../../delivery/delivery-state.tsx'
+import { DeliveryState } from '../../delivery/delivery-state.tsx'
+import { useDestinationNames } from '../../delivery/use-destinations.ts'
 import { useSearchParams } from '../../routing/search-params.ts'
 import type { CustomerProps } from './transactions.ts'
 
@@ -73,25 +74,22 @@ function Arrival({ redemption: { event_state, deliveries } }: { redemption: Rede
   )
 }
 
-const Places = ({
-  redemption: { deliveries, event_id },
-  projectId,
-}: {
-  redemption: Redemption
-  projectId: string
-}) => (
-  <ul className="places">
-    {deliveries.map((delivery) => (
-      <li key={delivery.id}>
-        <Link
-          to="/projects/$projectId/events/$eventId"
-          params={{ projectId, eventId: event_id }}
-          search={{ delivery: delivery.id }}
-        >
-          <bdi>{targetOf(delivery.destination_url).host}</bdi>
-        </Link>{' '}
-        <DeliveryState delivery={delivery} />
-      </li>
-    ))}
-  </ul>
-)
+function Places({ redemption, projectId }: { redemption: Redemption; projectId: string }) {
+  const nameOf = useDestinationNames(projectId)
+  return (
+    <ul className="places">
+      {redemption.deliveries.map((delivery) => (
+        <li key={delivery.id}>
+          <Link
+            to="/projects/$projectId/events/$eventId"
+            params={{ projectId, eventId: redemption.event_id }}
+            search={{ delivery: delivery.id }}
+          >
+            <bdi>{nameOf(delivery.destination_id, delivery.destination_url)}</bdi>
+          </Link>{' '}
+          <DeliveryState delivery={delivery} />
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -7,7 +7,7 @@ const customerRoute = createRoute({
   path: 'customers',
   validateSearch: (raw: Record<string, unknown>) => ({
     ...pageParams(raw),
-    // An id, a source id, an email or the code of a card.
+    // A name, an email, the code of a card, an id or a source id.
     who: textParam(raw.who),
   }),
   component: lazyRouteComponent(() => import('./customers-page.tsx'), 'CustomersPage'),

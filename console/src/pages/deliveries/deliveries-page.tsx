@@ -5,7 +5,13 @@ import { cliText } from '../../api/request-text.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  FilterBar,
+  TextFilter,
+  useIsFiltered,
+} from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
@@ -13,11 +19,12 @@ import { useProjectId } from '../../routing/project-route.tsx'
 import { type SearchParams, useSearchParams } from '../../routing/search-params.ts'
 import { useRole } from '../../session/session.tsx'
 import '../../delivery/delivery.css'
-import { canRecover, type Delivery, DeliveryState, targetOf } from '../../delivery/delivery-state.tsx'
+import { canRecover, type Delivery, DeliveryState } from '../../delivery/delivery-state.tsx'
+import { destinationNames } from '../../delivery/destination-names.ts'
 import { LastAttempt } from '../../delivery/last-attempt.tsx'
 import { NextAttempt } from '../../delivery/next-attempt.tsx'
 import { RecoverDialog } from '../../delivery/recover-dialog.tsx'
-import { useDestinations } from '../../delivery/use-destinations.ts'
+import { useDestinationNames, useDestinations } from '../../delivery/use-destinations.ts'
 import { RetryMany } from './retry-many.tsx'
 
 const POLL_MS = 5_000
@@ -56,6 +63,7 @@ export function DeliveriesPage() {
   const projectId = useProjectId()
   const [search] = useSearchParams()
   const { can } = useRole()
+  const nameOf = useDestinationNames(projectId)
   const query = queryOf(search)
   const page = { limit: PAGE_SIZE, cursor: search.cursor }
   const path = `/projects/${projectId}/deliveries`
@@ -73,7 +81,7 @@ export function DeliveriesPage() {
     setChosen(next)
   }
   const recoverable = rows.filter(canRecover).map(({ id }) => id)
-  const isFiltered = FILTERS.some((name) => search[name] !== undefined)
+  const isFiltered = useIsFiltered(FILTERS)
   return (
     <>
       <PageHeader
@@ -95,7 +103,7 @@ export function DeliveriesPage() {
                   onPress={() => toggle(recoverable, selected.length < recoverable.length)}
                 >
                   {selected.length < recoverable.length
-                    ? `Select all ${recoverable.length} that failed`
+                    ? `Select the ${recoverable.length} that failed on this page`
                     : 'Select none'}
                 </Button>
                 <RetryMany projectId={projectId} ids={selected} onDone={() => setChosen(new Set())} />
@@ -106,11 +114,15 @@ export function DeliveriesPage() {
         <DataTable
           label="Deliveries"
           query={list}
-          columns={columnsOf({ projectId, canSelect: can('editor'), chosen, toggle })}
+          columns={columnsOf({ projectId, nameOf, canSelect: can('editor'), chosen, toggle })}
           rowKey={({ id }) => id}
           empty={
             isFiltered
-              ? { sentence: 'No delivery matches these filters.' }
+              ? {
+                  sentence: 'No delivery matches these filters.',
+                  command: commandOf(projectId, query),
+                  action: <ClearFilters names={FILTERS} />,
+                }
               : {
                   sentence:
                     'Nothing was sent yet. Each redemption is sent to every destination of the project.',
@@ -129,10 +141,7 @@ export function DeliveriesPage() {
 }
 
 function Filters({ projectId }: { projectId: string }) {
-  const destinations = useDestinations(projectId).data ?? []
-  const choices = destinations.map(
-    ({ id, target_url }) => [id, `${targetOf(target_url).host} (${id.slice(0, 10)}…)`] as const,
-  )
+  const choices = [...destinationNames(useDestinations(projectId).data ?? [])]
   return (
     <div className="compact-filters">
       <FilterBar names={FILTERS}>
@@ -149,12 +158,13 @@ function Filters({ projectId }: { projectId: string }) {
 
 interface Selection {
   readonly projectId: string
+  readonly nameOf: (id: string, url: string | null) => string
   readonly canSelect: boolean
   readonly chosen: ReadonlySet<string>
   readonly toggle: (ids: readonly string[], isOn: boolean) => void
 }
 
-function columnsOf({ projectId, canSelect, chosen, toggle }: Selection): readonly Column<Delivery>[] {
+function columnsOf({ projectId, nameOf, canSelect, chosen, toggle }: Selection): readonly Column<Delivery>[] {
   const select: Column<Delivery> = {
     header: 'Select',
     isAction: true,
@@ -177,7 +187,7 @@ function columnsOf({ projectId, canSelect, chosen, toggle }: Selection): readonl
           to="/projects/$projectId/destinations/$destinationId"
           params={{ projectId, destinationId: destination_id }}
         >
-          <bdi>{targetOf(destination_url).host}</bdi>
+          <bdi title={destination_url ?? undefined}>{nameOf(destination_id, destination_url)}</bdi>
         </Link>
       ),
     },

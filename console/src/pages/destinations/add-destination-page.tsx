@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, read } from '../../api/client.ts'
 import { useChange } from '../../api/query.ts'
-import { cliText } from '../../api/request-text.ts'
+import { cliText, curlText } from '../../api/request-text.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -11,6 +11,7 @@ import { EmptyState, ErrorState } from '../../components/notices.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { SelectField } from '../../components/select-field.tsx'
+import { kindText } from '../../delivery/event-kind.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useRole } from '../../session/session.tsx'
 import { ReceiverCode } from './receiver-code.tsx'
@@ -42,10 +43,21 @@ function bodyOf({ kind, url, description, name, campaign }: Fields) {
   const common = {
     target_url: url.trim(),
     events: [KIND],
+    ...(name.trim() && { name: name.trim() }),
     ...(description.trim() && { description: description.trim() }),
   }
-  return kind === 'webhook' ? common : { ...common, name: name.trim(), campaign_id: campaign.trim() }
+  return kind === 'webhook' ? common : { ...common, campaign_id: campaign.trim() }
 }
+
+const commandOf = (projectId: string, { kind, url, name, description, campaign }: Fields): string =>
+  cliText(`${kind} create`, {
+    'target-url': url.trim(),
+    events: KIND,
+    name: name.trim(),
+    'campaign-id': kind === 'distribution' ? campaign.trim() : undefined,
+    description: description.trim(),
+    project: projectId,
+  })
 
 function create(projectId: string, fields: Fields): Promise<Created> {
   const path =
@@ -113,22 +125,27 @@ function AddForm({ projectId }: { projectId: string }) {
             <SelectField label="Which" value={fields.kind} onChange={set('kind')} choices={KINDS} />
             <div className="checks">
               <label>
-                <input type="checkbox" checked readOnly disabled /> Reward redeemed
+                <input type="checkbox" checked readOnly disabled /> {kindText(KIND)}
               </label>
             </div>
             {fields.kind === 'distribution' && (
-              <>
-                <TextField label="Name" value={fields.name} onChange={set('name')} isRequired />
-                <TextField
-                  label="Id of the campaign"
-                  value={fields.campaign}
-                  onChange={set('campaign')}
-                  hint="jeton campaign list shows the ids."
-                  isMono
-                  isRequired
-                />
-              </>
+              <TextField
+                label="Id of the campaign"
+                value={fields.campaign}
+                onChange={set('campaign')}
+                hint="jeton campaign list shows the ids."
+                isMono
+                isRequired
+              />
             )}
+            <TextField
+              label="Name"
+              value={fields.name}
+              onChange={set('name')}
+              {...(fields.kind === 'distribution'
+                ? { isRequired: true }
+                : { hint: 'Optional. Without one, its address is shown.' })}
+            />
             <TextField
               label="Description"
               value={fields.description}
@@ -147,18 +164,16 @@ function AddForm({ projectId }: { projectId: string }) {
           >
             Create and show the secret
           </Button>
-          {fields.kind === 'webhook' && (
-            <CopyButton
-              look="quiet"
-              label="Copy as CLI"
-              text={cliText('webhook create', {
-                'target-url': fields.url.trim(),
-                events: KIND,
-                description: fields.description.trim(),
-                project: projectId,
-              })}
-            />
-          )}
+          <CopyButton look="quiet" label="Copy as CLI" text={commandOf(projectId, fields)} />
+          <CopyButton
+            look="quiet"
+            label="Copy as curl"
+            text={curlText({
+              method: 'POST',
+              path: `/projects/${projectId}/${fields.kind}s`,
+              body: bodyOf(fields),
+            })}
+          />
         </div>
       </form>
       <SecretOnce title="3  Its secret" secrets={made ? [['Secret', made.secret]] : null} onClose={close}>

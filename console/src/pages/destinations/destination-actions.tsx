@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { plural } from '../../components/number-text.ts'
-import { targetOf } from '../../delivery/delivery-state.tsx'
+import { nameOf } from '../../delivery/destination-names.ts'
 import type { Destination } from '../../delivery/use-destinations.ts'
 import type { DestinationProps } from './destination-api.ts'
 import { callVerb, deleteDestination } from './destination-api.ts'
@@ -14,14 +14,15 @@ export const DestinationActions = (props: DestinationProps) => (
   </>
 )
 
-function Enable({ projectId, destination: { id, health, target_url } }: DestinationProps) {
+function Enable({ projectId, destination }: DestinationProps) {
+  const { id, health } = destination
   const held = plural(health.held, 'held delivery', 'held deliveries')
   return (
     <ConfirmDialog
       trigger={
         <Button look="primary">{health.held > 0 ? `Enable and send ${health.held}` : 'Enable'}</Button>
       }
-      title={`Enable ${targetOf(target_url).host}?`}
+      title={`Enable ${nameOf(destination)}?`}
       consequence={
         <p>
           {health.held > 0
@@ -38,25 +39,26 @@ function Enable({ projectId, destination: { id, health, target_url } }: Destinat
   )
 }
 
-const Disable = ({ projectId, destination: { id, target_url } }: DestinationProps) => (
+const Disable = ({ projectId, destination }: DestinationProps) => (
   <ConfirmDialog
     trigger={<Button>Disable</Button>}
-    title={`Disable ${targetOf(target_url).host}?`}
+    title={`Disable ${nameOf(destination)}?`}
     consequence={
       <p>Nothing more is sent to it. New deliveries are held and sent when you enable it again.</p>
     }
     confirmLabel="Disable"
-    onConfirm={() => callVerb<Destination>('disable', { projectId, id })}
+    onConfirm={() => callVerb<Destination>('disable', { projectId, id: destination.id })}
   />
 )
 
-function Delete({ projectId, destination: { id, target_url, health } }: DestinationProps) {
+function Delete({ projectId, destination }: DestinationProps) {
+  const { id, health } = destination
   const navigate = useNavigate()
   const waiting = health.pending + health.held
   return (
     <ConfirmDialog
       trigger={<Button look="danger">Delete</Button>}
-      title={`Delete ${targetOf(target_url).host}?`}
+      title={`Delete ${nameOf(destination)}?`}
       consequence={
         <>
           <p>Sending stops at once, and its secret is gone.</p>

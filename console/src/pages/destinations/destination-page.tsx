@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { percentText } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
-import { targetOf } from '../../delivery/delivery-state.tsx'
+import { nameOf } from '../../delivery/destination-names.ts'
 import { RecoverDialog } from '../../delivery/recover-dialog.tsx'
 import type { Destination } from '../../delivery/use-destinations.ts'
 import { useRole } from '../../session/session.tsx'
@@ -36,13 +36,13 @@ export function DestinationPage() {
 
 function DestinationView({ projectId, destination }: DestinationProps) {
   const { can } = useRole()
-  const { id, target_url } = destination
+  const { id } = destination
   const kind = kindOf(id)
   return (
     <>
       <PageHeader
-        title={<bdi>{targetOf(target_url).host}</bdi>}
-        tabTitle={targetOf(target_url).host}
+        title={<bdi>{nameOf(destination)}</bdi>}
+        tabTitle={nameOf(destination)}
         subtitle={
           <>
             <DestinationState destination={destination} /> {kind} <Id value={id} />

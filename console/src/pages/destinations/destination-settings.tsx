@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { ErrorState } from '../../components/notices.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { kindText } from '../../delivery/event-kind.ts'
 import { useRole } from '../../session/session.tsx'
 import type { DestinationProps } from './destination-api.ts'
 import { updateDestination } from './destination-api.ts'
@@ -21,18 +22,20 @@ export function DestinationSettings({ projectId, destination }: DestinationProps
         <Fact name="Address">
           <bdi className="mono">{target_url}</bdi>
         </Fact>
+        <Fact name="Name">
+          {destination.name ? <bdi>{destination.name}</bdi> : <span className="dim">none</span>}
+        </Fact>
         {own && (
           <>
-            <Fact name="Name">
-              <bdi>{own.name}</bdi>
-            </Fact>
             <Fact name="Campaign">
               <span className="mono">{own.campaign_id}</span>
             </Fact>
             <Fact name="Headers">{Object.keys(own.headers).join(', ') || 'none of its own'}</Fact>
           </>
         )}
-        <Fact name="Events">{events.join(', ')}</Fact>
+        <Fact name="Events">
+          <span title={events.join('\n')}>{[...new Set(events.map(kindText))].join(', ')}</span>
+        </Fact>
         <Fact name="Description">
           {description ? <bdi>{description}</bdi> : <span className="dim">none</span>}
         </Fact>
@@ -71,10 +74,16 @@ function Edit({ projectId, destination }: DestinationProps) {
 
 function EditForm({ projectId, destination, onClose }: DestinationProps & { onClose: () => void }) {
   const [url, setUrl] = useState(destination.target_url)
+  const [name, setName] = useState(destination.name ?? '')
   const [description, setDescription] = useState(destination.description ?? '')
   const change = useChange((body: object) => updateDestination(projectId, destination.id, body))
-  const save = () =>
-    change.mutate({ target_url: url.trim(), description: description.trim() || null }, { onSuccess: onClose })
+  const isDistribution = destination.object === 'distribution'
+  const fields = {
+    target_url: url.trim(),
+    name: isDistribution ? name.trim() : name.trim() || null,
+    description: description.trim() || null,
+  }
+  const save = () => change.mutate(fields, { onSuccess: onClose })
   return (
     <form
       className="stack"
@@ -85,6 +94,7 @@ function EditForm({ projectId, destination, onClose }: DestinationProps & { onCl
     >
       <TextField label="Address" value={url} onChange={setUrl} type="url" isMono />
       <TargetCheck projectId={projectId} url={url} />
+      <TextField label="Name" value={name} onChange={setName} isRequired={isDistribution} />
       <TextField label="Description" value={description} onChange={setDescription} />
       {change.error && <ErrorState error={change.error} />}
       <div className="dialog-actions">

@@ -7,12 +7,13 @@ import { percentText } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { Strip } from '../../components/strip.tsx'
-import { targetOf } from '../../delivery/delivery-state.tsx'
+import { destinationNames, targetText } from '../../delivery/destination-names.ts'
 import { type Destination, useDestinations } from '../../delivery/use-destinations.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useRole } from '../../session/session.tsx'
 import { cellsOf, hoursOf, stripLabel, useHours } from './attempt-strip.ts'
 import { backlogText, DestinationState } from './destination-state.tsx'
+import '../../delivery/delivery.css'
 import './destinations.css'
 
 const POLL_MS = 5_000
@@ -59,7 +60,10 @@ export function DestinationsPage() {
             label="Destinations"
             rows={destinations}
             rowKey={({ id }) => id}
-            columns={columnsOf(projectId, (id) => hoursOf(id, attempts, failures))}
+            columns={columnsOf(projectId, {
+              names: destinationNames(destinations),
+              hours: (id) => hoursOf(id, attempts, failures),
+            })}
           />
         )}
       </Card>
@@ -67,23 +71,25 @@ export function DestinationsPage() {
   )
 }
 
-const columnsOf = (
-  projectId: string,
-  hours: (id: string) => ReturnType<typeof hoursOf>,
-): readonly Column<Destination>[] => [
+interface Rest {
+  readonly names: ReadonlyMap<string, string>
+  readonly hours: (id: string) => ReturnType<typeof hoursOf>
+}
+
+const columnsOf = (projectId: string, { names, hours }: Rest): readonly Column<Destination>[] => [
   {
     header: 'Destination',
-    cell: ({ id, target_url, object, description, ...own }) => (
+    cell: ({ id, name, target_url, object, description }) => (
       <div className="destination">
         <Link to="/projects/$projectId/destinations/$destinationId" params={{ projectId, destinationId: id }}>
-          <bdi>{targetOf(target_url).host}</bdi>
+          <bdi title={target_url}>{names.get(id)}</bdi>
         </Link>
         <span className="dim small">
           {object}
-          {'name' in own && (
+          {name && (
             <>
-              {' '}
-              <bdi>{own.name}</bdi>
+              {' · '}
+              <bdi>{targetText(target_url)}</bdi>
             </>
           )}
           {description && (
@@ -102,6 +108,11 @@ const columnsOf = (
       <div className="destination">
         <DestinationState destination={row} />
         {backlogText(row) && <span className="dim small">{backlogText(row)}</span>}
+        {row.health.last_error && (
+          <bdi className="one-line small" title={row.health.last_error}>
+            {row.health.last_error}
+          </bdi>
+        )}
       </div>
     ),
   },

@@ -9,6 +9,7 @@ import { ErrorState } from '../../components/notices.tsx'
 import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { SelectField } from '../../components/select-field.tsx'
+import { nameOf } from '../../delivery/destination-names.ts'
 import type { Destination } from '../../delivery/use-destinations.ts'
 import { useRole } from '../../session/session.tsx'
 import type { DestinationProps } from './destination-api.ts'
@@ -40,7 +41,8 @@ export function SecretCard({ projectId, destination }: DestinationProps) {
   )
 }
 
-function Rotate({ projectId, destination: { id } }: DestinationProps) {
+function Rotate({ projectId, destination }: DestinationProps) {
+  const { id } = destination
   const [isOpen, setOpen] = useState(false)
   const [overlap, setOverlap] = useState('86400')
   const rotate = useChange((seconds: number) =>
@@ -55,8 +57,8 @@ function Rotate({ projectId, destination: { id } }: DestinationProps) {
   return (
     <>
       <Dialog
-        title="Rotate the secret"
-        trigger={<Button>Rotate…</Button>}
+        title={`Rotate the secret of "${nameOf(destination)}"?`}
+        trigger={<Button>Rotate secret</Button>}
         isOpen={isOpen}
         onOpenChange={setOpen}
       >
@@ -76,7 +78,7 @@ function Rotate({ projectId, destination: { id } }: DestinationProps) {
               />
               <Button onPress={close}>Cancel</Button>
               <Button look="primary" isPending={rotate.isPending} onPress={start}>
-                Rotate
+                Create new secret
               </Button>
             </div>
           </>

@@ -3,26 +3,26 @@ import { type EntryOf, useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  FilterBar,
+  TextFilter,
+  useIsFiltered,
+} from '../../components/filter-bar.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
+import { EVENT_KINDS, kindText } from '../../delivery/event-kind.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
 import './events.css'
 
 const POLL_MS = 5_000
 const FILTERS = ['undelivered', 'kind', 'entity', 'from', 'to']
-const KINDS = [
-  ['customer.reward_redemptions.completed', 'Reward redeemed'],
-  ['webhook.test', 'Test'],
-] as const
 
 type EventHead = EntryOf<'/projects/{project_id}/events'>
-
-/** A kind in words; unknown ones by their name. */
-export const kindText = (type: string): string => KINDS.find(([kind]) => kind === type)?.[1] ?? type
 
 export function EventsPage() {
   const projectId = useProjectId()
@@ -36,13 +36,14 @@ export function EventsPage() {
     { pollMs: POLL_MS },
   )
   const command = undelivered === 'true' ? 'event list --undelivered' : 'event list'
-  const isFiltered = (undelivered ?? kind ?? entity ?? from ?? to) !== undefined
+  const cli = cliText(command, { kind: which.kind, entity: which.entity, from, to, project: projectId })
+  const isFiltered = useIsFiltered(FILTERS)
   return (
     <>
       <PageHeader
         title="Events"
         subtitle="Each was written in the transaction of its redemption, and is sent to every destination."
-        cli={cliText(command, { kind: which.kind, entity: which.entity, from, to, project: projectId })}
+        cli={cli}
         request={{ path: `/projects/${projectId}/events`, query }}
       />
       <FilterBar names={FILTERS}>
@@ -54,7 +55,7 @@ export function EventsPage() {
         />
         {undelivered === undefined && (
           <>
-            <ChoiceFilter name="kind" label="Kind" choices={KINDS} />
+            <ChoiceFilter name="kind" label="Kind" choices={EVENT_KINDS} />
             <TextFilter name="entity" label="Customer" placeholder="cust_…" />
           </>
         )}
@@ -69,7 +70,11 @@ export function EventsPage() {
           rowKey={({ id }) => id}
           empty={
             isFiltered
-              ? { sentence: 'No event matches these filters.' }
+              ? {
+                  sentence: 'No event matches these filters.',
+                  command: cli,
+                  action: <ClearFilters names={FILTERS} />,
+                }
               : {
                   sentence: 'No event yet. Redeeming a reward writes one.',
                   command: cliText('trigger redemption', { project: projectId }),

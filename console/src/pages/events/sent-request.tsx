@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { targetOf } from '../../delivery/delivery-state.tsx'
 import type { Event, WholeDelivery } from '../../delivery/event.ts'
 import { JsonTree } from '../../delivery/json-tree.tsx'
 import { headersOf, signedCurl } from '../../delivery/signed-curl.ts'
+import { useDestinationNames } from '../../delivery/use-destinations.ts'
 import { useDescriptions } from './event-schema.ts'
 
 interface SentRequestProps {
@@ -18,6 +18,7 @@ interface SentRequestProps {
 /** The request to one destination: headers and body, as a tree with the descriptions of its schema, or as sent. */
 export function SentRequest({ projectId, event, deliveries, shown }: SentRequestProps) {
   const describe = useDescriptions(event)
+  const nameOf = useDestinationNames(projectId)
   const body = JSON.stringify(shown.payload)
   return (
     <div className="stack">
@@ -33,7 +34,7 @@ export function SentRequest({ projectId, event, deliveries, shown }: SentRequest
               className={id === shown.id ? 'chip chosen' : 'chip'}
               aria-current={id === shown.id}
             >
-              <bdi>{targetOf(destination_url).host}</bdi>
+              <bdi>{nameOf(destination_id, destination_url)}</bdi>
               {destination_id.startsWith('distr_') && ' (distribution)'}
             </Link>
           ))}

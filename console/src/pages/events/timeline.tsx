@@ -7,8 +7,8 @@ import { Id } from '../../components/id.tsx'
 import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
 import { clockTime, durationText, exactTime } from '../../components/time-text.ts'
-import { targetOf } from '../../delivery/delivery-state.tsx'
 import type { Event, WholeDelivery } from '../../delivery/event.ts'
+import { useDestinationNames } from '../../delivery/use-destinations.ts'
 import { IfRole } from '../../session/session.tsx'
 
 interface TimelineProps {
@@ -16,6 +16,8 @@ interface TimelineProps {
   readonly event: Event
   readonly deliveries: readonly WholeDelivery[]
 }
+
+type NamedDelivery = WholeDelivery & { readonly destination: string }
 
 interface Entry {
   readonly key: string
@@ -27,8 +29,13 @@ interface Entry {
 
 /** From the commit to every attempt at every destination, oldest first, and then what comes next. */
 export function Timeline({ projectId, event, deliveries }: TimelineProps) {
-  const attempts = deliveries.flatMap(attemptsOf).sort((a, b) => (a.at! < b.at! ? -1 : 1))
-  const next = deliveries.flatMap((delivery) => nextOf(projectId, delivery))
+  const nameOf = useDestinationNames(projectId)
+  const named = deliveries.map((delivery) => ({
+    ...delivery,
+    destination: nameOf(delivery.destination_id, delivery.destination_url),
+  }))
+  const attempts = named.flatMap(attemptsOf).sort((a, b) => (a.at! < b.at! ? -1 : 1))
+  const next = named.flatMap((delivery) => nextOf(projectId, delivery))
   const entries = [committed(projectId, event), ...attempts, ...next]
   if (event.waiting)
     entries.push({
@@ -138,8 +145,7 @@ function redemptionFacts(data: unknown): string {
   return typeof taken === 'number' ? `${taken} points taken, ${left} left. ` : `${left} points left. `
 }
 
-function attemptsOf({ id, attempts, destination_url }: WholeDelivery): Entry[] {
-  const { host } = targetOf(destination_url)
+function attemptsOf({ id, attempts, destination }: NamedDelivery): Entry[] {
   return attempts.map(({ at, status, error, duration_ms, response_body }, index) => ({
     key: `${id} ${index}`,
     at,
@@ -147,7 +153,7 @@ function attemptsOf({ id, attempts, destination_url }: WholeDelivery): Entry[] {
     content: (
       <>
         <strong>
-          <bdi>{host}</bdi>
+          <bdi>{destination}</bdi>
         </strong>{' '}
         <StateBadge tone={error === null ? 'ok' : 'bad'}>{status ?? 'no answer'}</StateBadge>
         <p className="dim small">
@@ -170,16 +176,15 @@ function attemptsOf({ id, attempts, destination_url }: WholeDelivery): Entry[] {
   }))
 }
 
-function nextOf(projectId: string, delivery: WholeDelivery): Entry[] {
-  const { id, status, destination_id, destination_url, attempts_made } = delivery
+function nextOf(projectId: string, delivery: NamedDelivery): Entry[] {
+  const { id, status, destination_id, attempts_made } = delivery
   if (status === 'delivered' || status === 'cancelled') return []
-  const { host } = targetOf(destination_url)
   const destination = (
     <Link
       to="/projects/$projectId/destinations/$destinationId"
       params={{ projectId, destinationId: destination_id }}
     >
-      <bdi>{host}</bdi>
+      <bdi>{delivery.destination}</bdi>
     </Link>
   )
   const texts: Readonly<Record<string, ReactNode>> = {

@@ -23,7 +23,7 @@ export const OperatorActions = ({ operator, isOwn, onToken }: ActionsProps) => (
       Sessions
     </Link>
     <EditOperator operator={operator} />
-    {isOwn ? <ReplaceOwn operator={operator} /> : <Regenerate operator={operator} onToken={onToken} />}
+    {isOwn ? <RotateOwn operator={operator} /> : <RotateToken operator={operator} onToken={onToken} />}
     {!isOwn && <Delete operator={operator} />}
   </div>
 )
@@ -42,18 +42,18 @@ function Sessions({ operator }: Pick<ActionsProps, 'operator'>) {
   )
 }
 
-function Regenerate({ operator, onToken }: Omit<ActionsProps, 'isOwn'>) {
+function RotateToken({ operator, onToken }: Omit<ActionsProps, 'isOwn'>) {
   const params = { path: { operator_id: operator.id } }
   return (
     <ConfirmDialog
       trigger={
-        <Button look="quiet" aria-label={`New token for ${operator.name}`}>
-          New token
+        <Button look="quiet" aria-label={`Rotate the token of ${operator.name}`}>
+          Rotate token
         </Button>
       }
-      title={`New token for ${operator.name}?`}
+      title={`Rotate the token of ${operator.name}?`}
       consequence={<Sessions operator={operator} />}
-      confirmLabel="Replace the token"
+      confirmLabel="Create new token"
       isDangerous
       onConfirm={async () => onToken(await read(api.POST('/operators/{operator_id}/regenerate', { params })))}
     />
@@ -79,8 +79,8 @@ function Delete({ operator }: Pick<ActionsProps, 'operator'>) {
 }
 
 /** A new token ends this session, so this page could not show it. The command line can. */
-const ReplaceOwn = ({ operator }: Pick<ActionsProps, 'operator'>) => (
-  <Dialog title="A new token for you" trigger={<Button look="quiet">New token</Button>}>
+const RotateOwn = ({ operator }: Pick<ActionsProps, 'operator'>) => (
+  <Dialog title="Rotate your token" trigger={<Button look="quiet">Rotate token</Button>}>
     {(close) => (
       <>
         <p>

@@ -1,6 +1,7 @@
 import { api, read, type Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
+import { Address } from '../../components/address.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -37,7 +38,7 @@ export function SessionsPage() {
       ),
     },
     { header: 'Session', cell: ({ id }) => <Id value={id} short /> },
-    { header: 'Address', cell: ({ address }) => <span className="mono">{address ?? 'unknown'}</span> },
+    { header: 'Address', cell: ({ address }) => <Address value={address} /> },
     { header: 'Signed in', cell: ({ created_at }) => <RelativeTime at={created_at} /> },
     { header: 'Last used', cell: ({ last_used_at }) => <RelativeTime at={last_used_at} /> },
     { header: 'Ends', cell: ({ expires_at }) => <RelativeTime at={expires_at} /> },

@@ -3,13 +3,14 @@ import type { Schemas } from '../../api/client.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { useRole } from '../../session/session.tsx'
 import { EnableDestination } from './enable-destination.tsx'
+import { LimitLargest } from './limit-largest.tsx'
 import { RecoverDeliveries } from './recover-deliveries.tsx'
 
 type Entry = Schemas['Attention']
 
 /** Where to look and what to do there, for problems that need a decision. */
 const PLACES: readonly (readonly [RegExp, string, string])[] = [
-  [/^tokens\./, '/projects/$projectId/tokens', 'Limit a key'],
+  [/^tokens\./, '/projects/$projectId/tokens', 'See who holds them'],
   [/^refusals\./, '/projects/$projectId/access', 'See why'],
   [/^destination\.|^deliveries\./, '/projects/$projectId/deliveries', 'Open deliveries'],
 ]
@@ -23,6 +24,7 @@ export function AttentionAction({ entry }: { entry: Entry }) {
     if (kind === 'destination.disabled') return <EnableDestination entry={entry} projectId={projectId} />
     if (kind === 'destination.failing' || kind === 'deliveries.exhausted')
       return <RecoverDeliveries entry={entry} projectId={projectId} />
+    if (kind.startsWith('tokens.')) return <LimitLargest projectId={projectId} />
   }
   if (projectId && subject.type === 'api_key')
     return (

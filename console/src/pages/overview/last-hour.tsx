@@ -53,19 +53,17 @@ function TokensChart() {
   )
 }
 
-/** Reasons are shades of one thing, so they are one area each on top of the allowed calls. */
+const reasonText = (key: string): string => key.replaceAll('_', ' ')
+
+/** One area for each reason, on top of the allowed calls. */
 function DecisionsChart() {
   const calls = useHour('calls')
   const refusals = useHour('refusals', 'reason')
   const refused = refusals.data?.total ?? 0
   const allowedFrom = (data: Usage): ChartSeries[] => {
     const [allowed] = seriesOf(data, () => 'allowed')
-    const reasons = refusals.data ? seriesOf(refusals.data, (key) => key.replaceAll('_', ' ')) : []
-    const colors = ['--series-2', '--series-4', '--series-3', '--series-5', '--series-other']
-    return [
-      ...(allowed ? [allowed] : []),
-      ...reasons.map((one, at) => ({ ...one, color: colors[Math.min(at, colors.length - 1)]! })),
-    ]
+    const reasons = refusals.data ? seriesOf(refusals.data, reasonText, 1) : []
+    return [...(allowed ? [allowed] : []), ...reasons]
   }
   return (
     <Chart
@@ -73,9 +71,7 @@ function DecisionsChart() {
       figure={calls.data && countText((calls.data.total ?? 0) + refused)}
       note={refused > 0 ? `${countText(refused)} refused` : undefined}
       query={calls.data?.series.length === 0 && refusals.data ? refusals : calls}
-      seriesFrom={(data) =>
-        data === calls.data ? allowedFrom(data) : seriesOf(data, (key) => key.replaceAll('_', ' '))
-      }
+      seriesFrom={(data) => (data === calls.data ? allowedFrom(data) : seriesOf(data, reasonText, 1))}
       empty="No call was decided in the last hour."
       isStacked
     />

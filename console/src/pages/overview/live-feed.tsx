@@ -2,10 +2,12 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
+import { Address } from '../../components/address.tsx'
 import { Card } from '../../components/card.tsx'
 import { EmptyState, Skeleton } from '../../components/notices.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
+import { kindText } from '../../delivery/event-kind.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 
 const POLL_MS = 3_000
@@ -28,8 +30,8 @@ const eventLine = (projectId: string, { id, type, created_at, entity_id }: Schem
   badge: <StateBadge tone="neutral">event</StateBadge>,
   text: (
     <>
-      <Link to="/projects/$projectId/events/$eventId" params={{ projectId, eventId: id }}>
-        {type}
+      <Link to="/projects/$projectId/events/$eventId" params={{ projectId, eventId: id }} title={type}>
+        {kindText(type)}
       </Link>{' '}
       <span className="dim">
         of <span className="mono">{entity_id}</span>
@@ -41,7 +43,13 @@ const eventLine = (projectId: string, { id, type, created_at, entity_id }: Schem
 const refusalLine = (projectId: string, refusal: Schemas['Refusal']): Line => ({
   id: refusal.request_id,
   at: refusal.at,
-  same: [refusal.method, refusal.path, refusal.key, refusal.address, refusal.key_id].join(' '),
+  same: [
+    refusal.method,
+    refusal.original_path ?? refusal.path,
+    refusal.key,
+    refusal.address,
+    refusal.key_id,
+  ].join(' '),
   badge: <StateBadge tone="warn">refused</StateBadge>,
   text: (
     <>
@@ -50,10 +58,10 @@ const refusalLine = (projectId: string, refusal: Schemas['Refusal']): Line => ({
         params={{ projectId }}
         search={{ request: refusal.request_id } as never}
       >
-        {refusal.method} {refusal.path}
+        {refusal.original_path ?? `${refusal.method} ${refusal.path}`}
       </Link>{' '}
       <span className="dim">
-        {refusal.status} {refusal.key}, from <span className="mono">{refusal.address}</span>
+        {refusal.status} {refusal.key}, from <Address value={refusal.address} />
       </span>
     </>
   ),

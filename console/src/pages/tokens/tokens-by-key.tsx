@@ -2,17 +2,19 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, read, type Schemas } from '../../api/client.ts'
 import { useApi } from '../../api/query.ts'
+import { ActiveTokens } from '../../components/active-tokens.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { type Column, Rows } from '../../components/data-table.tsx'
+import { LimitKey } from '../../components/limit-key.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { EmptyState } from '../../components/notices.tsx'
 import { countText, plural } from '../../components/number-text.ts'
 import { useMinutesAgo } from '../../components/time-range.ts'
+import { durationText } from '../../components/time-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useRole } from '../../session/session.tsx'
-import { LimitKey } from './limit-key.tsx'
 
 type TokenUsage = Schemas['TokenUsage']
 type Holder = TokenUsage['keys'][number]
@@ -68,7 +70,11 @@ function columns(
         </Link>
       ),
     },
-    { header: 'Active', align: 'end', cell: ({ active_tokens }) => countText(active_tokens) },
+    {
+      header: 'Active',
+      align: 'end',
+      cell: ({ active_tokens, token_limit }) => <ActiveTokens active={active_tokens} limit={token_limit} />,
+    },
     {
       header: 'Limit',
       align: 'end',
@@ -80,7 +86,7 @@ function columns(
     {
       header: 'Next expires',
       align: 'end',
-      cell: ({ next_free_in }) => `in ${next_free_in} s`,
+      cell: ({ next_free_in }) => `in ${durationText(next_free_in * 1000)}`,
     },
     ...(canChange
       ? [
@@ -100,7 +106,13 @@ function Actions({ key_id, name, active_tokens, token_limit }: Holder) {
   const params = { path: { project_id, key_id } }
   return (
     <span className="row end-row">
-      <LimitKey keyId={key_id} name={name} current={token_limit} />
+      <LimitKey
+        projectId={project_id}
+        keyId={key_id}
+        name={name}
+        current={token_limit}
+        trigger={<Button look="quiet">Limit</Button>}
+      />
       <ConfirmDialog
         trigger={<Button look="quiet">Revoke</Button>}
         title={`Revoke the tokens of "${name}"?`}

@@ -6,6 +6,7 @@ import { Card } from '../../components/card.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { countText } from '../../components/number-text.ts'
 import { PageHeader } from '../../components/page-header.tsx'
+import { durationText } from '../../components/time-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { TokenHolders } from './token-holders.tsx'
 import { TokenList } from './token-list.tsx'
@@ -26,7 +27,7 @@ export function TokensPage() {
         subtitle={
           active_tokens !== undefined && token_limit !== undefined
             ? `${countText(active_tokens)} of ${countText(token_limit)} active. ${
-                next_free_in == null ? '' : `The next one expires in ${next_free_in} s.`
+                next_free_in == null ? '' : `The next one expires in ${durationText(next_free_in * 1000)}.`
               }`
             : undefined
         }

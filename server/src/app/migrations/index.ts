@@ -23,6 +23,8 @@ import { usage } from './0021-usage.ts'
 import { usageRows } from './0022-usage-rows.ts'
 import { notices } from './0023-notices.ts'
 import { webhookNames } from './0024-webhook-names.ts'
+import { refusedCalls } from './0025-refused-calls.ts'
+import { customerNames } from './0026-customer-names.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -50,4 +52,6 @@ export const MIGRATIONS: readonly Migration[] = [
   usageRows,
   notices,
   webhookNames,
+  refusedCalls,
+  customerNames,
 ]

@@ -203,6 +203,11 @@ function insufficientScope(
     message: `${description} requires "${missing}"${or}.`,
     details,
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${missing}"` },
-    refusal: { step: 'scope_insufficient', keyId: key.row.id, projectId: key.row.project_id },
+    refusal: {
+      step: 'scope_insufficient',
+      keyId: key.row.id,
+      projectId: key.row.project_id,
+      neededScope: missing,
+    },
   })
 }

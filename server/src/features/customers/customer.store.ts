@@ -39,6 +39,7 @@ export interface CustomerFilter {
   readonly id?: string | undefined
   readonly source_id?: string | undefined
   readonly email?: string | undefined
+  readonly name?: string | undefined
 }
 
 /** Newest first, by cursor, with the given values in these columns. */
@@ -48,7 +49,7 @@ export function listCustomersByCursor(
   page: Page,
 ): Promise<Rows<CustomerRow>> {
   let query = reader.read<CustomerTables>().selectFrom('customers').where('project_id', '=', projectId)
-  for (const column of ['id', 'source_id', 'email'] as const)
+  for (const column of ['id', 'source_id', 'email', 'name'] as const)
     if (filter[column] !== undefined) query = query.where(column, '=', filter[column])
   return cursorPageOf(reader, query, page)
 }

@@ -21,22 +21,37 @@ const ROWS_PER_STATEMENT = 500
 
 const printable = (text: string, most: number): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, most)
 
+/** Text of the caller, without credentials and short enough to be stored. */
+const stored = (text: string): string => withoutCredentials(printable(text, 400)).slice(0, 200)
+
+const GATEWAY = '/gateway/authorize'
+
+/** The path that a proxy asked about, from where the gateway reads it; null for any other request. */
+function originalPathOf({ url, headers }: ErrorContext): string | null {
+  const asked = pathOf(url)
+  if (asked !== GATEWAY && !asked.startsWith(`${GATEWAY}/`)) return null
+  const sent = headers['x-original-uri'] ?? headers['x-forwarded-uri'] ?? asked.slice(GATEWAY.length)
+  return pathOf(String(sent)) || null
+}
+
 function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow {
   const { caller } = request
+  const originalPath = originalPathOf(request)
   return {
     request_id: request.id,
     project_id: problem.refusal?.projectId ?? '',
     at,
     method: request.method,
-    path: withoutCredentials(printable(pathOf(request.url), 400)).slice(0, 200),
+    path: stored(pathOf(request.url)),
     status: problem.status,
     key: problem.key,
     step: problem.refusal?.step ?? problem.key,
     key_id: problem.refusal?.keyId ?? null,
     address: caller.ip,
     socket_address: caller.socket,
-    forwarded:
-      caller.forwarded === null ? null : withoutCredentials(printable(caller.forwarded, 400)).slice(0, 200),
+    forwarded: caller.forwarded === null ? null : stored(caller.forwarded),
+    original_path: originalPath === null ? null : stored(originalPath),
+    needed_scope: problem.refusal?.neededScope ?? null,
   }
 }
 

@@ -41,13 +41,21 @@ const Refusal = Type.Object({
     type: ['string', 'null'],
     description: '`X-Forwarded-For` as received. Used only if it comes from a trusted proxy.',
   }),
+  original_path: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'The path that a proxy asked the gateway about; null for other requests.',
+  }),
+  needed_scope: Type.Unsafe<string | null>({
+    ...NullableText,
+    description: 'The scope that the call lacked; null if another check failed.',
+  }),
 })
 
 function view(row: RefusalRow) {
   const { project_id, at, ...rest } = row
   return {
     ...rest,
-    ...checksUpTo(row.step, row.key_id),
+    ...checksUpTo(row.step, { keyId: row.key_id, neededScope: row.needed_scope }),
     object: 'refusal' as const,
     at: isoTime(at),
     project_id: project_id === '' ? null : project_id,

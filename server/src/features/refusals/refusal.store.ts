@@ -21,6 +21,9 @@ export interface RefusalRow {
   address: string | null
   socket_address: string
   forwarded: string | null
+  /** The path that a proxy asked the gateway about. */
+  original_path: string | null
+  needed_scope: string | null
 }
 
 interface RefusalTables {

@@ -124,10 +124,18 @@ const CLIENT: readonly Step[] = [
       'If it is your proxy, add it to JETON_TRUSTED_PROXIES. Otherwise allow it: jeton key update <key> --ip-whitelist …',
   },
   {
-    step: 'limit',
-    passed: 'the token limit was not reached',
-    failed: 'the project or the key had reached its limit of active tokens',
-    remedy: 'See which keys hold tokens: jeton token usage. Clients should reuse a token until it expires.',
+    step: 'key_limit',
+    passed: 'the key had not reached a limit of its own',
+    failed: 'the key had reached its own limit of active tokens',
+    remedy:
+      'Clients should reuse a token until it expires. If the key requires more, raise its limit: jeton key update <key> --token-limit …',
+  },
+  {
+    step: 'project_limit',
+    passed: 'the project had not reached its limit of active tokens',
+    failed: 'the project had reached its limit of active tokens',
+    remedy:
+      'Clients should reuse a token until it expires. See which key holds most, and limit it: jeton token usage',
     command: 'jeton token usage',
   },
 ]
@@ -161,9 +169,8 @@ const BEARER: readonly Step[] = [
   {
     step: 'scope_insufficient',
     passed: 'the scope covers the call',
-    failed: 'the scope of the token or the current permissions of its key do not cover the call',
-    remedy:
-      'Request a token with the required scope, or extend the permissions: jeton key update <key> --permissions …',
+    failed: 'the scope of the token or the current permissions of its key do not cover <scope>',
+    remedy: 'Request a token with <scope>, or extend the permissions: jeton key update <key> --permissions …',
   },
 ]
 
@@ -192,13 +199,19 @@ interface Explained {
   readonly command: string | null
 }
 
+interface About {
+  readonly keyId: string | null
+  readonly neededScope: string | null
+}
+
 /** Returns the checks up to the failed one, and how to fix it. */
-export function checksUpTo(step: string, keyId: string | null): Explained {
+export function checksUpTo(step: string, { keyId, neededScope }: About): Explained {
   const checks = CHECKS.find((steps) => steps.some((one) => one.step === step)) ?? []
   const at = checks.findIndex((one) => one.step === step)
+  const named = (text: string) => text.replace('<scope>', neededScope ? `"${neededScope}"` : 'the call')
   const steps = checks
     .slice(0, at + 1)
-    .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : one.failed }))
+    .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : named(one.failed) }))
   const { remedy = 'Look up the error key in the documentation.', command } = checks[at] ?? {}
-  return { steps, remedy, command: command?.replace('<key>', keyId ?? '<key>') ?? null }
+  return { steps, remedy: named(remedy), command: command?.replace('<key>', keyId ?? '<key>') ?? null }
 }

@@ -18,6 +18,7 @@ test.each([
   [{ id: 'cust_1' }, '(project_id=? AND id=?'],
   [{ source_id: 'crm-1' }, '(project_id=? AND source_id=?'],
   [{ email: 'ann@example.com' }, 'customers_of_email (project_id=? AND email=?'],
+  [{ name: 'Ann Lee' }, 'customers_of_name (project_id=? AND name=?'],
 ])('a list of customers by %j reads an index', async (filter, index) => {
   for (const page of PAGES) {
     const plan = await explained.planOf(() =>

@@ -82,6 +82,7 @@ function addCustomers(app: App, { db }: Deps): void {
           id: filterField('Id of the customer.'),
           source_id: filterField('Id of the customer in your own system.'),
           email: filterField('Email address.'),
+          name: filterField('Full name.'),
           card: filterField('Code of a loyalty card of the customer.'),
         }),
         response: { 200: listOf(Customer) },
@@ -104,6 +105,7 @@ interface CustomerQuery {
   readonly id?: string
   readonly source_id?: string
   readonly email?: string
+  readonly name?: string
   readonly card?: string
 }
 

@@ -128,5 +128,10 @@ const selfIntrospectionOnly = ({ token, key }: Verdict & { active: true }): Prob
     message: 'This token can only introspect itself. Introspecting other tokens requires "api".',
     details: `It has: ${token.scope}.`,
     headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="api"' },
-    refusal: { step: 'scope_insufficient', keyId: key.row.id, projectId: key.row.project_id },
+    refusal: {
+      step: 'scope_insufficient',
+      keyId: key.row.id,
+      projectId: key.row.project_id,
+      neededScope: 'api',
+    },
   })

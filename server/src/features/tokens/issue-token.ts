@@ -103,6 +103,6 @@ async function limitReached(
     message,
     details: `The next token expires in ${seconds} s. Reuse a token until it expires instead of requesting one per call.`,
     headers: { 'retry-after': String(seconds) },
-    refusal: { step: 'limit', keyId: key.row.id, projectId: key.row.project_id },
+    refusal: { step: `${full.quota}_limit`, keyId: key.row.id, projectId: key.row.project_id },
   })
 }

@@ -1,26 +1,26 @@
-import { type SyntheticEvent, useState } from 'react'
-import { api, read } from '../../api/client.ts'
-import { useChange } from '../../api/query.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { TextField } from '../../components/fields.tsx'
-import { useProjectId } from '../../routing/project-route.tsx'
+import { type ReactNode, type SyntheticEvent, useState } from 'react'
+import { api, read } from '../api/client.ts'
+import { useChange } from '../api/query.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { TextField } from './fields.tsx'
 
 interface LimitKeyProps {
+  readonly projectId: string
   readonly keyId: string
   readonly name: string
   readonly current: number | null
+  readonly trigger: ReactNode
 }
 
 /** Limits the tokens of one key, so that it cannot use up the limit of the project. */
-export function LimitKey({ keyId, name, current }: LimitKeyProps) {
-  const project_id = useProjectId()
+export function LimitKey({ projectId, keyId, name, current, trigger }: LimitKeyProps) {
   const [isOpen, setOpen] = useState(false)
   const [limit, setLimit] = useState(current?.toString() ?? '')
   const save = useChange((token_limit: number | null) =>
     read(
       api.PATCH('/projects/{project_id}/api-keys/{key_id}', {
-        params: { path: { project_id, key_id: keyId } },
+        params: { path: { project_id: projectId, key_id: keyId } },
         body: { token_limit },
       }),
     ),
@@ -33,12 +33,7 @@ export function LimitKey({ keyId, name, current }: LimitKeyProps) {
   }
 
   return (
-    <Dialog
-      title={`Limit the tokens of "${name}"`}
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      trigger={<Button look="quiet">Limit</Button>}
-    >
+    <Dialog title={`Limit the tokens of "${name}"`} isOpen={isOpen} onOpenChange={setOpen} trigger={trigger}>
       {(close) => (
         <form className="stack" onSubmit={(event) => void submit(event)}>
           <p>Active tokens stay valid. New ones are refused while the key has this many.</p>
