@@ -19,7 +19,7 @@ const generated: Record<string, string> = {
   'docs/reference/errors.md': documentErrors(),
   'docs/reference/scopes.md': documentScopes(),
   'docs/reference/metrics.md': documentMetrics(
-    readFileSync(new URL('deploy/prometheus-alerts.yaml', root), 'utf8'),
+    readFileSync(new URL('deploy/prometheus/alerts.yaml', root), 'utf8'),
   ),
   'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
