@@ -4,6 +4,8 @@ import { describeConsoleApi } from '../../console/scripts/describe-api.ts'
 import type { ApiDocument } from '../src/cli/operations.ts'
 import { EVENT_SCHEMAS, schemaText } from '../src/features/events/index.ts'
 import { documentSettings } from '../src/platform/config/index.ts'
+import { describeDashboard } from './dashboard/describe-dashboard.ts'
+import { ROWS } from './dashboard/panels.ts'
 import { describeApi } from './describe-api.ts'
 
 import { documentCommands } from './document-commands.ts'
@@ -19,8 +21,9 @@ const generated: Record<string, string> = {
   'docs/reference/errors.md': documentErrors(),
   'docs/reference/scopes.md': documentScopes(),
   'docs/reference/metrics.md': documentMetrics(
-    readFileSync(new URL('deploy/prometheus-alerts.yaml', root), 'utf8'),
+    readFileSync(new URL('deploy/prometheus/alerts.yaml', root), 'utf8'),
   ),
+  'deploy/grafana/jeton.json': `${JSON.stringify(describeDashboard(ROWS), null, 2)}\n`,
   'docs/reference/cli.md': documentCommands(api as unknown as ApiDocument),
   ...Object.fromEntries(EVENT_SCHEMAS.map((one) => [`docs/events/${one.file}`, schemaText(one)])),
   'console/src/api/schema.ts': await describeConsoleApi(api as never),

@@ -31,6 +31,7 @@ export async function readMetrics(): Promise<MetricsShown> {
   await service.issue(shop.pair, 'nonsense')
   const { body } = await service.issue(shop.pair, 'vouchers')
   await service.introspect(shop.pair, body.access_token)
+  await send(`${service.url}/v1/campaigns`)
   // No server listens on this port.
   await service.manage('POST', `/projects/${shop.projectId}/webhooks`, {
     target_url: `http://127.0.0.1:${await freePort()}/hook`,

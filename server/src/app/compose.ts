@@ -131,7 +131,7 @@ export async function compose(parts: Parts): Promise<Service> {
   const attempts = new LoginThrottle(clock)
   const sessionCookies = createSessionCookies(config.JETON_TRUSTED_PROXIES)
   const operators = createOperatorGuard({ db, clock, attempts, sessionCookies })
-  const usage = new UsageCounter(clock)
+  const usage = new UsageCounter(clock, metrics)
   const refusals = createRefusalRecorder({ db, clock, usage })
   const retention = createRetention({ db, days: config.JETON_RETENTION_DAYS })
   const tokenCache = new TokenCache({ db, clock, maxTokens: config.JETON_CACHE_TOKENS })

@@ -49,7 +49,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const [, address] = listenAddresses(config)
   const probes = address && createProbes()
   const url = probes && (await listen(probes.app, address!))
-  const usage = new UsageCounter(parts.clock)
+  const usage = new UsageCounter(parts.clock, metrics)
   const usageWriter = createUsageWriter({
     db,
     clock: parts.clock,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../../test/properties.ts'
-import { aggregateFamilies, countsOnly, familiesText } from './metric-families.ts'
+import { MAX_LABEL_VALUES, METRICS } from '../contract/metrics.ts'
+import { LabelLimits } from './label-limits.ts'
+import { aggregateFamilies, countsOnly, type Family, familiesText } from './metric-families.ts'
 import { addProcessMetrics, createMetrics } from './metrics.ts'
 
 interface Sample {
@@ -39,6 +41,7 @@ const CATALOG = {
   g_sum: { type: 'gauge', help: 'G.' },
   g_max: { type: 'gauge', help: 'G.', aggregate: 'max' },
   g_min: { type: 'gauge', help: 'G.', aggregate: 'min' },
+  g_any: { type: 'gauge', help: 'G.', aggregate: 'any' },
 } as const
 
 describe('metrics', () => {
@@ -111,6 +114,91 @@ describe('metrics', () => {
   })
 })
 
+/** Like in a message between processes. */
+const serialised = (families: Family[]): Family[] => JSON.parse(JSON.stringify(families))
+
+/** Counts one attempt to each destination of each project, and one refusal. */
+function countAttempts(projects: readonly number[]): Family[] {
+  const metrics = createMetrics()
+  const attempts = metrics.counter('jeton_delivery_attempts_total')
+  const refusals = metrics.counter('jeton_refusals_total')
+  for (const n of projects) {
+    const project = `proj_${n}`
+    attempts({ project, destination: `wh_${n}`, outcome: 'delivered' }).add()
+    refusals({ project, reason: 'key_blocked' }).add()
+  }
+  refusals({ project: 'none', reason: 'app_id_unknown' }).add()
+  return serialised(metrics.families())
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+
+/** Requires that every family has at most as many series as its description says. */
+function expectBounds(families: readonly Family[]): void {
+  for (const { name, samples } of families)
+    expect(samples.length, name).toBeLessThanOrEqual(METRICS[name]!.maxSeries as number)
+}
+
+const samplesOf = (families: readonly Family[], name: string) =>
+  families.find((family) => family.name === name)!.samples
+const total = (families: readonly Family[], name: string) =>
+  samplesOf(families, name).reduce((sum, { value }) => sum + value, 0)
+const valuesOfLabel = (families: readonly Family[], name: string, label: string) =>
+  new Set(samplesOf(families, name).map(({ labels }) => labels[label]))
+
+describe('labels with ids', () => {
+  const { project: maxProjects, destination: maxDestinations } = MAX_LABEL_VALUES
+
+  test('10,000 projects and destinations stay below the documented bound, and no count is lost', () => {
+    const families = countAttempts(range(0, 10_000))
+    expectBounds(families)
+    expect(total(families, 'jeton_delivery_attempts_total')).toBe(10_000)
+    expect(total(families, 'jeton_refusals_total')).toBe(10_001)
+    expect(valuesOfLabel(families, 'jeton_delivery_attempts_total', 'project').size).toBe(maxProjects + 1)
+    expect(valuesOfLabel(families, 'jeton_delivery_attempts_total', 'destination').size).toBe(
+      maxDestinations + 1,
+    )
+    expect(valuesOfLabel(families, 'jeton_refusals_total', 'project')).toContain('none')
+  })
+
+  test('a project has its own series in every metric or in none', () => {
+    const families = countAttempts(range(0, 1_000))
+    const projects = valuesOfLabel(families, 'jeton_delivery_attempts_total', 'project')
+    expect(valuesOfLabel(families, 'jeton_refusals_total', 'project')).toEqual(new Set([...projects, 'none']))
+    expect(projects).toContain(`proj_${maxProjects - 1}`)
+    expect(projects).not.toContain(`proj_${maxProjects}`)
+  })
+
+  test('processes that know different projects stay below the bound together, and their counts add up', () => {
+    const limits = new LabelLimits()
+    const processes = range(0, 20).map((n) => countAttempts(range(n * 150, n * 150 + 400)))
+    const families = aggregateFamilies(processes, limits)
+    expectBounds(families)
+    expect(total(families, 'jeton_delivery_attempts_total')).toBe(20 * 400)
+    expect(total(families, 'jeton_refusals_total')).toBe(20 * 401)
+  })
+
+  test('no series of several processes ever decreases when one ends and others take its place', () => {
+    const limits = new LabelLimits()
+    let ended: Family[] = []
+    let before = new Map<string, number>()
+    for (const n of range(0, 10)) {
+      const process = countAttempts(range(n * 50, n * 50 + 300))
+      const shown = aggregateFamilies([process, ended], limits)
+      ended = aggregateFamilies([ended, countsOnly(process)], limits)
+      const now = new Map(
+        shown.flatMap(({ samples }) =>
+          samples.map((one) => [JSON.stringify([one.name, one.labels]), one.value] as const),
+        ),
+      )
+      for (const [series, value] of before) expect(now.get(series), series).toBeGreaterThanOrEqual(value)
+      expectBounds(shown)
+      before = now
+    }
+    expect(before.size).toBeGreaterThan(maxDestinations)
+  })
+})
+
 describe('metrics of several processes', () => {
   const ofProcess = (name: string, value: number) => {
     const metrics = createMetrics(CATALOG)
@@ -118,8 +206,7 @@ describe('metrics of several processes', () => {
     metrics.counter('c_total_of_all')().add(value)
     metrics.histogram('d_seconds')().observe(value)
     for (const together of ['sum', 'max', 'min'] as const) metrics.read(`g_${together}`, () => value)
-    // Serialised, like in a message between processes.
-    return JSON.parse(JSON.stringify(metrics.families())) as ReturnType<typeof metrics.families>
+    return serialised(metrics.families())
   }
   const valuesOf = (families: Parameters<typeof familiesText>[0]) =>
     Object.fromEntries(
@@ -128,7 +215,7 @@ describe('metrics of several processes', () => {
 
   test('are added up series by series, or reduced to their maximum or minimum', () => {
     const together = valuesOf(
-      aggregateFamilies([ofProcess('a', 0.001), ofProcess('b', 9), ofProcess('b', 2)]),
+      aggregateFamilies([ofProcess('a', 0.001), ofProcess('b', 9), ofProcess('b', 2)], new LabelLimits()),
     )
     expect(together).toMatchObject({
       c_totala: 0.001,
@@ -145,9 +232,20 @@ describe('metrics of several processes', () => {
     })
   })
 
+  test('that each process reads from the store are those of one process', () => {
+    const ofStore = (values: readonly [string, number][]) => {
+      const metrics = createMetrics(CATALOG)
+      metrics.readMany('g_any', () => values.map(([name, value]) => ({ labels: { name }, value })))
+      return metrics.families()
+    }
+    const processes = [ofStore([]), ofStore([['a', 1]]), ofStore([['b', 2]])]
+    expect(valuesOf(aggregateFamilies(processes, new LabelLimits()))).toEqual({ g_anya: 1 })
+    expect(valuesOf(aggregateFamilies([ofStore([])], new LabelLimits()))).toEqual({})
+  })
+
   test('of a single process are unchanged', () => {
     const own = ofProcess('a', 3)
-    expect(familiesText(aggregateFamilies([own]))).toBe(familiesText(own))
+    expect(familiesText(aggregateFamilies([own], new LabelLimits()))).toBe(familiesText(own))
   })
 
   test('of a process that has ended contain its counters only', () => {

@@ -1,23 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { METRICS, type MetricDescription } from '../contract/metrics.ts'
-import { type Family, familiesText } from './metric-families.ts'
+import { LabelLimits, type Labels } from './label-limits.ts'
+import { type Family, familiesText, type Sample } from './metric-families.ts'
 
 /** Counters, gauges and histograms in the Prometheus text format. Counting costs one addition; text is created on request. */
 
-type Sample = Family['samples'][number]
-
 interface Metric extends Omit<Family, 'samples'> {
-  samples(): Sample[]
-}
-
-type Labels = Readonly<Record<string, string>>
-
-const escaped = (value: string): string => value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))
-
-function labelText(labels: Labels, extra = ''): string {
-  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
-  if (extra) parts.push(extra)
-  return parts.length > 0 ? `{${parts.join(',')}}` : ''
+  samples(): readonly Sample[]
 }
 
 export interface Counter {
@@ -33,13 +22,19 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 class Series<T> {
   readonly #known = new Map<string, T>()
+  readonly #limits: LabelLimits
   readonly #make: (labels: Labels) => T
 
-  constructor(make: (labels: Labels) => T) {
+  constructor(limits: LabelLimits, make: (labels: Labels) => T) {
+    this.#limits = limits
     this.#make = make
   }
 
   of(labels: Labels): T {
+    return this.#known.get(JSON.stringify(labels)) ?? this.#limited(this.#limits.limit(labels))
+  }
+
+  #limited(labels: Labels): T {
     const key = JSON.stringify(labels)
     const known = this.#known.get(key)
     if (known) return known
@@ -59,6 +54,8 @@ export interface Metrics {
   histogram(name: string): (labels?: Labels) => Histogram
   /** A gauge or a counter whose value is maintained elsewhere. Undefined omits it. */
   read(name: string, value: () => number | undefined): void
+  /** A gauge with labels, read on request. The caller limits how many series there are. */
+  readMany(name: string, values: () => readonly Omit<Sample, 'name'>[]): void
   text(): string
   /** The content of `text` as data. */
   families(): Family[]
@@ -66,7 +63,8 @@ export interface Metrics {
 
 export function createMetrics(catalog: Readonly<Record<string, MetricDescription>> = METRICS): Metrics {
   const metrics: Metric[] = []
-  function add(name: string, samples: () => Sample[]): void {
+  const limits = new LabelLimits()
+  function add(name: string, samples: () => readonly Sample[]): void {
     const found = catalog[name]
     if (!found) throw new Error(`The metric ${name} is not in the catalog.`)
     const { type, help, aggregate = 'sum' } = found
@@ -76,7 +74,7 @@ export function createMetrics(catalog: Readonly<Record<string, MetricDescription
 
   return {
     counter(name) {
-      const series = new Series((labels) => {
+      const series = new Series(limits, (labels) => {
         const one = {
           labels,
           count: 0,
@@ -86,13 +84,12 @@ export function createMetrics(catalog: Readonly<Record<string, MetricDescription
         }
         return one
       })
-      const samples = () => [...series].map((one): Sample => [`${name}${labelText(one.labels)}`, one.count])
-      add(name, samples)
+      add(name, () => [...series].map(({ labels, count }) => ({ name, labels, value: count })))
       return (labels = {}) => series.of(labels)
     },
 
     histogram(name) {
-      const series = new Series((labels) => {
+      const series = new Series(limits, (labels) => {
         const counts = new Array<number>(BUCKETS.length + 1).fill(0)
         const one = {
           labels,
@@ -110,14 +107,15 @@ export function createMetrics(catalog: Readonly<Record<string, MetricDescription
       const samples = () =>
         [...series].flatMap(({ labels, counts, sum }): Sample[] => {
           let total = 0
-          const buckets = counts.map((count, i): Sample => {
+          const buckets = counts.map((count, i) => {
             total += count
-            return [`${name}_bucket${labelText(labels, `le="${BUCKETS[i] ?? '+Inf'}"`)}`, total]
+            const le = String(BUCKETS[i] ?? '+Inf')
+            return { name: `${name}_bucket`, labels: { ...labels, le }, value: total }
           })
           return [
             ...buckets,
-            [`${name}_sum${labelText(labels)}`, sum],
-            [`${name}_count${labelText(labels)}`, total],
+            { name: `${name}_sum`, labels, value: sum },
+            { name: `${name}_count`, labels, value: total },
           ]
         })
       add(name, samples)
@@ -127,8 +125,12 @@ export function createMetrics(catalog: Readonly<Record<string, MetricDescription
     read(name, value) {
       add(name, () => {
         const now = value()
-        return now === undefined ? [] : [[name, now]]
+        return now === undefined ? [] : [{ name, labels: {}, value: now }]
       })
+    },
+
+    readMany(name, values) {
+      add(name, () => values().map((one) => ({ name, ...one })))
     },
 
     text: () => familiesText(families()),

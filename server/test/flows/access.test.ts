@@ -67,7 +67,7 @@ eachEngine((engine) => {
       tokenCache,
       attempts: new LoginThrottle(service.clock),
       lastUsed: new LastUsedTracker(service.clock),
-      usage: new UsageCounter(service.clock),
+      usage: new UsageCounter(service.clock, createMetrics()),
     })
     http = httpWith(guard, {
       trustedProxies: ['127.0.0.1'],

@@ -354,8 +354,9 @@ eachEngine((engine) => {
         valuesOf(count, { method: 'GET', route: '/management/v1/projects/:project_id', status: '200' }),
       ).toEqual([1])
       expect(valuesOf(count, { route: 'unknown', status: '404' })).toEqual([3])
-      expect(valuesOf('jeton_tokens_issued_total')).toEqual([1])
-      expect(valuesOf('jeton_tokens_refused_total', { reason: 'invalid_scope' })).toEqual([1])
+      expect(valuesOf('jeton_tokens_issued_total', { project: project.id })).toEqual([1])
+      const refusedScope = { project: project.id, reason: 'invalid_scope' }
+      expect(valuesOf('jeton_tokens_refused_total', refusedScope)).toEqual([1])
       expect(valuesOf('jeton_tokens_cached')).toEqual([1])
       for (const name of [
         'jeton_key_state_age_seconds',
@@ -363,16 +364,7 @@ eachEngine((engine) => {
         'process_resident_memory_bytes',
       ])
         expect(valuesOf(name), name).toHaveLength(1)
-      for (const text of [
-        project.id,
-        project.name,
-        key.id,
-        key.app_id,
-        key.app_token,
-        'nonsense',
-        '/b',
-        OPERATOR.id,
-      ])
+      for (const text of [project.name, key.id, key.app_id, key.app_token, 'nonsense', '/b', OPERATOR.id])
         expect(answer.text).not.toContain(text)
     })
 

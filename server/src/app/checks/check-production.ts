@@ -109,7 +109,7 @@ const alerts = (): Finding =>
   unknown(
     'alerts',
     'not checked: Jeton cannot see who monitors /metrics and /health/ready. Route alerts to on-call',
-    'deploy/prometheus-alerts.yaml has rules; see docs/operate/monitor.md',
+    'deploy/prometheus/alerts.yaml has rules; see docs/operate/monitor.md',
   )
 
 function logLevel({ JETON_LOG_LEVEL: level }: Config): Finding {

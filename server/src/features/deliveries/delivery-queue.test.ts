@@ -390,7 +390,9 @@ eachEngine((engine) => {
     test('the backlog counts due deliveries, but none that is held, claimed or done', async () => {
       const { run, destination, event, relay, update, db } = await prepared(engine)
       const backlog = async () => readBacklog(db, await storeTime(db))
-      expect(await backlog()).toEqual({ due: 0, oldestDueAt: null })
+      const dueOf = async () =>
+        (await backlog()).destinations.map(({ projectId, id, due }) => [projectId, id, due])
+      expect(await backlog()).toEqual({ due: 0, oldestDueAt: null, destinations: [] })
       await destination('proj_a', 'wh_1')
       await destination('proj_b', 'wh_2')
       for (const id of ['evcus_1', 'evcus_2']) await event('proj_a', id)
@@ -399,8 +401,13 @@ eachEngine((engine) => {
       const all = await backlog()
       expect(all.due).toBe(3)
       expect(all.oldestDueAt).toBeLessThanOrEqual(await storeTime(db))
+      expect(all.oldestDueAt).toBe(Math.min(...all.destinations.map(({ oldestDueAt }) => oldestDueAt)))
+      expect((await dueOf()).toSorted()).toEqual([
+        ['proj_a', 'wh_1', 2],
+        ['proj_b', 'wh_2', 1],
+      ])
       await update('destinations', { active: 0 }, 'wh_2')
-      expect((await backlog()).due).toBe(2)
+      expect([(await backlog()).due, await dueOf()]).toEqual([2, [['proj_a', 'wh_1', 2]]])
       await run({ claim: { limit: 1 } })
       expect((await backlog()).due).toBe(1)
     })

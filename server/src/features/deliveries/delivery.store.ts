@@ -64,15 +64,38 @@ const isUnclaimed = (eb: ExpressionBuilder<DeliveryTables, 'deliveries'>, now: n
 /** Counting stops here for each destination. */
 const MAX_COUNTED = 1_000
 
+export interface DestinationBacklog {
+  readonly id: string
+  readonly projectId: string
+  /** Up to 1,000 are counted. */
+  readonly due: number
+  readonly oldestDueAt: number
+}
+
 export interface Backlog {
   /** Up to 1,000 of each destination are counted. */
   readonly due: number
   readonly oldestDueAt: number | null
+  /** The destinations that have due deliveries. */
+  readonly destinations: readonly DestinationBacklog[]
 }
 
 /** Counts due deliveries; held and cancelled ones are not due. One index seek per destination, plus the rows it counts. */
 export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
-  const row = await reader
+  const rows = await dueQueues(reader, now).where('oldestDueAt', 'is not', null).execute()
+  const destinations = rows.map((row) => ({ ...row, due: row.due!, oldestDueAt: row.oldestDueAt! }))
+  return {
+    due: destinations.reduce((sum, { due }) => sum + due, 0),
+    oldestDueAt: destinations.reduce<number | null>(
+      (oldest, { oldestDueAt }) => Math.min(oldest ?? oldestDueAt, oldestDueAt),
+      null,
+    ),
+    destinations,
+  }
+}
+
+const dueQueues = (reader: Reader, now: number) =>
+  reader
     .read<DeliveryTables & DestinationTables>()
     .selectFrom((from) =>
       from
@@ -89,16 +112,15 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
           // For a claimed delivery this is the end of its lease, which is in the future.
           const some = due.select('x.id').limit(MAX_COUNTED).as('some')
           return [
-            due.select(({ fn }) => fn.min('x.next_attempt_at').as('at')).as('oldest'),
-            eb.selectFrom(some).select(eb.fn.countAll<number>().as('n')).as('count'),
+            'd.id',
+            'd.project_id as projectId',
+            due.select(({ fn }) => fn.min('x.next_attempt_at').as('at')).as('oldestDueAt'),
+            eb.selectFrom(some).select(eb.fn.countAll<number>().as('n')).as('due'),
           ]
         })
         .as('queues'),
     )
-    .select((eb) => [eb.fn.sum<number>('count').as('due'), eb.fn.min('oldest').as('oldest')])
-    .executeTakeFirstOrThrow()
-  return { due: Number(row.due ?? 0), oldestDueAt: row.oldest ?? null }
-}
+    .selectAll()
 
 /** Counts deliveries that a worker holds: claimed, with a lease that has not ended. One index range per destination. */
 export async function countInFlight(reader: Reader, now: number): Promise<number> {

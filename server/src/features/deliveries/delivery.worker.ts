@@ -1,7 +1,8 @@
 import { startPeriodic } from '../../platform/periodic.ts'
 import { EVENTS_WRITTEN } from '../events/index.ts'
 import { DESTINATIONS_CHANGED } from '../webhooks/index.ts'
-import { type Backlog, DELIVERIES_DUE, readBacklog, resumeHeld } from './delivery.store.ts'
+import { DELIVERIES_DUE, readBacklog, resumeHeld } from './delivery.store.ts'
+import { backlogMetrics } from './delivery-metrics.ts'
 import { type DeliveryDeps, Dispatcher } from './dispatcher.ts'
 import { Relay } from './relay.ts'
 
@@ -40,15 +41,10 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
 }
 
 function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {
-  let seen: (Backlog & { readonly at: number }) | undefined
-  metrics.read('jeton_deliveries_due', () => seen?.due)
-  metrics.read(
-    'jeton_deliveries_oldest_due_seconds',
-    () => seen && Math.max(0, seen.at - (seen.oldestDueAt ?? seen.at)) / 1000,
-  )
+  const show = backlogMetrics(metrics)
   const run = async () => {
     const at = await db.now()
-    seen = { ...(await readBacklog(db, at)), at }
+    show(await readBacklog(db, at), at)
   }
   return startPeriodic({ clock, log }, { name: 'backlog', everyMs: BACKLOG_EVERY_MS, run })
 }

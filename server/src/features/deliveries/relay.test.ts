@@ -41,7 +41,7 @@ function newWorker(db: Database, { relayDb = db, isQuick = false } = {}) {
       clock: systemClock,
       log: silentLog(),
       metrics,
-      usage: new UsageCounter(systemClock),
+      usage: new UsageCounter(systemClock, metrics),
       random,
       canSign: true,
     },

@@ -26,7 +26,7 @@ export function tryIntrospectToken(
   if (!caller) return undefined
   recordCaller(deps, request, caller)
   const verdict = tryVerifyToken(deps.tokenCache, readTokenParameter(form), caller.row.project_id)
-  if (verdict) countIntrospection(deps, caller)
+  if (verdict) countIntrospection(deps, caller, verdict)
   return verdict
 }
 
@@ -44,12 +44,12 @@ export async function introspectToken(
   return verifyFor(deps, form, caller)
 }
 
-const countIntrospection = ({ usage }: AuthenticationDeps, { row }: CachedKey): void =>
-  usage.introspection(row.project_id, row.id)
+const countIntrospection = ({ usage }: AuthenticationDeps, { row }: CachedKey, { active }: Verdict): void =>
+  usage.introspection(row.project_id, row.id, active)
 
 async function verifyFor(deps: AuthenticationDeps, form: Form, caller: CachedKey): Promise<Verdict> {
   const verdict = await verifyInProject(deps, form, caller.row.project_id)
-  countIntrospection(deps, caller)
+  countIntrospection(deps, caller, verdict)
   return verdict
 }
 

@@ -11,7 +11,6 @@ import {
   type Form,
   fastifyHandler,
 } from '../../platform/http/index.ts'
-import type { Metrics } from '../../platform/metrics.ts'
 import { type AuthenticationDeps, authenticateKey, keyNotAccepted } from './authenticate-key.ts'
 import type { CachedKey } from './cached-key.ts'
 import { type Credential, readCredential } from './client-credentials.ts'
@@ -24,7 +23,6 @@ import type { Verdict } from './verify-token.ts'
 
 interface Deps extends IssueDeps, AuthenticationDeps {
   readonly db: Database
-  readonly metrics: Metrics
   readonly publicUrl: () => string
 }
 
@@ -78,6 +76,9 @@ const json = (text: string): ApiResponse => ({ headers: JSON_HEADERS, text })
 
 const INACTIVE_RESPONSE = json(INACTIVE)
 
+/** How metrics count a token request that the store or a bug kept from being answered. */
+const UNAVAILABLE = { key: 'temporarily_unavailable', refusal: undefined }
+
 const formOf = ({ body }: ApiRequest): Form => (body instanceof Map ? body : new Map())
 
 export function oauthRoutes(app: App, deps: Deps): void {
@@ -89,7 +90,6 @@ export function oauthRoutes(app: App, deps: Deps): void {
   } as const
   const consumes = ['application/x-www-form-urlencoded']
   const security: Record<string, string[]>[] = [{ appId: [], appToken: [] }, { basic: [] }]
-  const count = addOAuthMetrics(deps.metrics)
 
   async function authenticateClient(request: ApiRequest, credential: Credential): Promise<CachedKey> {
     if (credential.kind !== 'key') throw keyNotAccepted('credential_missing')
@@ -100,20 +100,21 @@ export function oauthRoutes(app: App, deps: Deps): void {
   }
 
   async function issue(request: ApiRequest): Promise<ApiResponse> {
+    let key: CachedKey | undefined
     try {
       const form = formOf(request)
       const credential = readCredential(request, form)
-      const key = await authenticateClient(request, credential)
+      key = await authenticateClient(request, credential)
       checkGrantType(form)
       const authenticateAgain = () => authenticateClient(request, credential)
       const issued = await issueToken(deps, { key, scope: form.get('scope'), authenticateAgain })
-      count.issued()
       deps.usage.tokenIssued(issued.key.row.project_id, issued.key.row.id)
       request.logNote = `${key.row.name}  ${issued.scope}`
       const parts = { scope: issued.scope, expiresAt: issued.expiresAt, expiresIn: TOKEN_LIFETIME_SECONDS }
       return json(`${tokenJson(issued.accessToken, issued.key, parts)}}`)
     } catch (error) {
-      count.refused(error instanceof Problem ? error.key : 'temporarily_unavailable')
+      const { key: reason, refusal } = error instanceof Problem ? error : UNAVAILABLE
+      deps.usage.tokenRefused(reason, key?.row.project_id ?? refusal?.projectId)
       throw error
     }
   }
@@ -147,7 +148,6 @@ export function oauthRoutes(app: App, deps: Deps): void {
   )
 
   function introspectionResponse(form: Form, verdict: Verdict): ApiResponse {
-    count.verdict(verdict.active)
     if (!verdict.active) return INACTIVE_RESPONSE
     const { scope, expiresAt } = verdict.token
     const parts = { scope, expiresAt, expiresIn: secondsLeft(expiresAt, verdict.now) }
@@ -280,15 +280,3 @@ const metadata = (issuer: string) => ({
   revocation_endpoint_auth_methods_supported: AUTH_METHODS,
   service_documentation: `${issuer}/docs`,
 })
-
-function addOAuthMetrics(metrics: Metrics) {
-  const issued = metrics.counter('jeton_tokens_issued_total')()
-  const refused = metrics.counter('jeton_tokens_refused_total')
-  const verdicts = metrics.counter('jeton_introspections_total')
-  const [active, inactive] = [verdicts({ verdict: 'active' }), verdicts({ verdict: 'inactive' })]
-  return {
-    issued: () => issued.add(),
-    refused: (reason: string) => refused({ reason }).add(),
-    verdict: (isActive: boolean) => (isActive ? active : inactive).add(),
-  }
-}

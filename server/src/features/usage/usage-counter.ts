@@ -1,5 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
+import type { Metrics } from '../../platform/metrics.ts'
 import { latencyBucket, MINUTE_MS, type Series, type UsageDimension, type UsageMetric } from './usage.ts'
+import { createUsageMetrics, type ProjectCounters } from './usage-metrics.ts'
 
 export interface Point {
   readonly series: Series
@@ -13,6 +15,7 @@ const KEY_METRICS: readonly KeyMetric[] = ['tokens_issued', 'introspections', 'c
 
 interface KeyCounts extends Record<KeyMetric, number> {
   readonly projectId: string
+  readonly metrics: ProjectCounters
 }
 
 interface Attempt {
@@ -34,15 +37,6 @@ class Minute {
     this.at = at
   }
 
-  key(projectId: string, keyId: string): KeyCounts {
-    let counts = this.keys.get(keyId)
-    if (!counts) {
-      counts = { projectId, tokens_issued: 0, introspections: 0, calls: 0, refusals: 0 }
-      this.keys.set(keyId, counts)
-    }
-    return counts
-  }
-
   add(series: Series, count = 1): void {
     const name = `${series.metric} ${series.dimension} ${series.projectId} ${series.key} ${series.bucket}`
     const known = this.others.get(name)
@@ -51,38 +45,52 @@ class Minute {
   }
 }
 
-/** Counts in memory. `take` hands over what was counted since the last call. */
+/** Counts in memory, and in the metrics of the process. `take` hands over what was counted since the last call. */
 export class UsageCounter {
   readonly #clock: Clock
+  readonly #metrics: ReturnType<typeof createUsageMetrics>
   #minutes: Minute[] = []
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, metrics: Metrics) {
     this.#clock = clock
+    this.#metrics = createUsageMetrics(metrics)
   }
 
   tokenIssued(projectId: string, keyId: string): void {
-    this.#minute().key(projectId, keyId).tokens_issued++
+    const counts = this.#key(projectId, keyId)
+    counts.tokens_issued++
+    counts.metrics.tokensIssued.add()
   }
 
-  introspection(projectId: string, keyId: string): void {
-    this.#minute().key(projectId, keyId).introspections++
+  /** A refusal with 401, 403 or 429 is also reported to `refusal`. */
+  tokenRefused(reason: string, projectId: string | undefined): void {
+    this.#metrics.tokenRefused(reason, projectId)
+  }
+
+  introspection(projectId: string, keyId: string, isActive: boolean): void {
+    const counts = this.#key(projectId, keyId)
+    counts.introspections++
+    counts.metrics[isActive ? 'active' : 'inactive'].add()
   }
 
   call(projectId: string, keyId: string): void {
-    this.#minute().key(projectId, keyId).calls++
+    const counts = this.#key(projectId, keyId)
+    counts.calls++
+    counts.metrics.calls.add()
   }
 
   refusal(
     reason: string,
     { projectId, keyId }: { projectId?: string | undefined; keyId?: string | undefined },
   ): void {
-    const minute = this.#minute()
-    minute.add(seriesOf(projectId ?? '', 'refusals', 'reason', reason))
-    if (projectId !== undefined && keyId !== undefined) minute.key(projectId, keyId).refusals++
+    this.#minute().add(seriesOf(projectId ?? '', 'refusals', 'reason', reason))
+    if (projectId !== undefined && keyId !== undefined) this.#key(projectId, keyId).refusals++
+    this.#metrics.refusal(reason, projectId)
   }
 
   redemption(projectId: string): void {
     this.#minute().add(seriesOf(projectId, 'redemptions', 'none', ''))
+    this.#metrics.redemption(projectId)
   }
 
   attempt({ projectId, destinationId, succeeded, latencyMs }: Attempt): void {
@@ -98,6 +106,17 @@ export class UsageCounter {
     const minutes = this.#minutes
     this.#minutes = []
     return minutes.flatMap(pointsOf)
+  }
+
+  #key(projectId: string, keyId: string): KeyCounts {
+    const { keys } = this.#minute()
+    let counts = keys.get(keyId)
+    if (!counts) {
+      const metrics = this.#metrics.ofProject(projectId)
+      counts = { projectId, metrics, tokens_issued: 0, introspections: 0, calls: 0, refusals: 0 }
+      keys.set(keyId, counts)
+    }
+    return counts
   }
 
   #minute(): Minute {
