@@ -14,11 +14,11 @@ import {
   useIsFiltered,
 } from '../../components/filter-bar.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import type { Failure } from '../../refusal/fix.ts'
+import { FixLink } from '../../refusal/fix-link.tsx'
+import { sentenceText } from '../../refusal/sentence-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
-import type { Failure } from './fix.ts'
-import { FixLink } from './fix-link.tsx'
-import { sentenceText } from './sentence-text.ts'
 
 type Refusal = Schemas['Refusal']
 

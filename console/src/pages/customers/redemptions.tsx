@@ -7,7 +7,7 @@ import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { DeliveryState } from '../../delivery/delivery-state.tsx'
-import { useDestinationNames } from '../../delivery/use-destinations.ts'
+import { useDestinationNames } from '../../delivery/use-destination-names.ts'
 import { useSearchParams } from '../../routing/search-params.ts'
 import type { CustomerProps } from './transactions.ts'
 
