@@ -196,11 +196,11 @@ describeInBrowser('the page Access', () => {
       await row.getByRole('link', { name: 'Open key' }).waitFor()
     })
 
-    test('the limit of a key is set where its refusal leads', async () => {
+    test('the limit of a key is set where its refusal leads, and its history names the operator', async () => {
       const key = await service.key(projectId, { name: 'limited', token_limit: 1 })
       await service.issue(key)
       const { body } = await service.issue(key)
-      const { page } = await openBrowser(service.url)
+      const { page } = await openBrowser(service.url, { as: await newOperator(service, 'editor') })
       await openPage(page, `/projects/${projectId}/access?request=${body.request_id}`)
       await page.getByText('The key had reached its own limit of active tokens').first().waitFor()
       await page.locator('.verdict').getByRole('link', { name: 'Change its limit' }).click()
@@ -211,6 +211,10 @@ describeInBrowser('the page Access', () => {
       await page.getByRole('button', { name: 'Save changes' }).click()
       await page.getByText('Applied by 1 of 1 process').waitFor()
       expect((await service.issue(key)).status).toBe(200)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('table', { name: 'History' }).getByRole('cell', { name: 'editor' }).waitFor()
+      const history = await page.getByRole('table', { name: 'History' }).textContent()
+      expect(history).not.toMatch(/op_|session/)
     })
 
     test('the search finds the reason of a refusal by its request id', async () => {

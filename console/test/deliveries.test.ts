@@ -105,6 +105,7 @@ describeInBrowser('deliveries', () => {
       const tried = receiver.received.length
       receiver.answer = () => ({})
       const page = await open(`/projects/${projectId}/deliveries?state=failing`)
+      await page.getByRole('button', { name: 'Select the 3 that failed on this page' }).waitFor()
       await page.getByRole('button', { name: 'Recover…' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('0 deliveries').waitFor()
@@ -116,6 +117,30 @@ describeInBrowser('deliveries', () => {
       await until(async () => (await count('status=delivered')) === 3)
       await dialog.getByText('3 delivered, 0 failed again').waitFor()
       expect(receiver.received.length).toBe(tried + 3)
+    })
+
+    test('destinations of one host differ by name or path, and each shows its last error', async () => {
+      const { projectId, happen, count } = await openProject()
+      const add = (fields: object) =>
+        service.manage('POST', `/projects/${projectId}/webhooks`, {
+          events: ['customer.reward_redemptions.completed'],
+          ...fields,
+        })
+      await add({ target_url: `${receiver.url}/second` })
+      await add({ target_url: `${receiver.url}/second`, name: 'CRM' })
+      receiver.answer = () => ({ status: 503 })
+      await happen()
+      await until(async () => (await count('state=failing')) === 3)
+      const page = await open(`/projects/${projectId}/destinations`)
+      const target = receiver.url.replace('http://', '')
+      const names = [target, `${target}/second`, 'CRM']
+      for (const name of names) await page.getByRole('link', { name, exact: true }).first().waitFor()
+      expect(await page.getByText('answered 503').count()).toBe(3)
+      await page.goto(`/console/projects/${projectId}/deliveries`)
+      const choices = page.getByLabel('Destination').getByRole('option')
+      await expect.poll(() => choices.count()).toBe(4)
+      expect(new Set(await choices.allTextContents()).size).toBe(4)
+      for (const name of names) await page.getByRole('link', { name, exact: true }).first().waitFor()
     })
 
     test('the page of an event shows each attempt, the next one, and sends it again at once', async () => {

@@ -73,7 +73,7 @@ async function walkThroughDialog(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog')
   await page.keyboard.press('Enter')
   await dialog.waitFor()
-  await expect.poll(() => isFocusInDialog(page), `${name}: the focus moves into the dialog`).toBe(true)
+  await expect.poll(() => isFocusInDialog(page), { message: `${name}: the focus moves in` }).toBe(true)
   const controls = await dialog.locator('button, input, select, textarea, a[href], summary, pre').count()
   for (let steps = 0; steps <= Math.min(controls, 60) + 1; steps++) {
     await page.keyboard.press('Tab')
@@ -114,7 +114,7 @@ describeInBrowser('every page by keyboard alone', () => {
         await trigger.focus()
         await walkThroughDialog(page, `${title}, ${name}`)
         const isBack = () => trigger.evaluate((element) => element === document.activeElement)
-        await expect.poll(isBack, `${title}, ${name}: the focus returns`).toBe(true)
+        await expect.poll(isBack, { message: `${title}, ${name}: the focus returns` }).toBe(true)
       }
     },
   )

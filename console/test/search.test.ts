@@ -57,7 +57,7 @@ describeInBrowser('the search field', () => {
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: 'Anything' }).fill(text)
       await page.getByRole('dialog').getByRole('option', { name: option }).first().click()
-      await expect.poll(() => decodeURIComponent(page.url()), text).toContain(path)
+      await expect.poll(() => decodeURIComponent(page.url()), { message: text }).toContain(path)
     }
     expect([...urls, page.url()].filter((url) => url.includes(token))).toEqual([])
   })

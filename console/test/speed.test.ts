@@ -61,6 +61,19 @@ async function listTime(page: Page, address: string): Promise<number> {
   })
 }
 
+/** Milliseconds from the start of the navigation until the page has its title and nothing in it is loading. */
+const usableAfter = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const check = () => {
+          const isUsable = document.querySelector('main h1') && !document.querySelector('.skeleton')
+          isUsable ? resolve(performance.now()) : requestAnimationFrame(check)
+        }
+        check()
+      }),
+  )
+
 describeInBrowser('the speed of the console', () => {
   test('all scripts together stay below 260 KB after gzip', () => {
     const folder = fileURLToPath(new URL('../dist/assets/', import.meta.url))
@@ -103,12 +116,16 @@ describeInBrowser('the speed of the console', () => {
 
     test('the first page can be used in less than a second, with an empty cache', async () => {
       const time = async () => {
-        const { page } = await openBrowser(service.url)
-        await page.goto(`/console/projects/${projectId}/events`)
-        await page.getByRole('row').nth(1).waitFor()
-        return page.evaluate(() => performance.now())
+        const { page, context } = await openBrowser(service.url)
+        await page.goto(`/console/projects/${projectId}/overview`, { waitUntil: 'commit' })
+        const ms = await usableAfter(page)
+        await context.close()
+        return ms
       }
-      expect(await bestOf(TRIES, time)).toBeLessThan(MAX_START_MS * slowdown())
+      const times: number[] = []
+      for (let i = 0; i < TRIES; i++) times.push(await time())
+      const median = times.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)]
+      expect(median, `of ${times.map(Math.round)} ms`).toBeLessThan(MAX_START_MS * slowdown())
     })
   })
 })

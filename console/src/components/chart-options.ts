@@ -135,7 +135,7 @@ export function chartOptions(latest: RefObject<TimeChartProps>, element: HTMLEle
         label: one.label,
         // A line in the colour of the ground keeps areas apart.
         stroke: color(isStacked ? '--card' : one.color),
-        width: isStacked ? 1 : 1.5,
+        width: isStacked ? 0.75 : 1.5,
         points: { show: false },
         ...(isStacked && { fill: color(one.color) }),
       })),

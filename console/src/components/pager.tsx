@@ -18,7 +18,11 @@ export function Pager({ pages, shown }: { pages: Pages; shown: number }) {
   const hasMorePages = !pages.next_cursor && !cursor && current * PAGE_SIZE < total && shown === PAGE_SIZE
   const isFirst = current === 1 && !cursor
   if (isFirst && !pages.next_cursor && !hasMorePages)
-    return <p className="pager dim small">{countText(total)} in all</p>
+    return (
+      <p className="pager dim small">
+        <span>{countText(total)} in all</span>
+      </p>
+    )
   const next = pages.next_cursor ? { cursor: pages.next_cursor } : { page: String(current + 1) }
   return (
     <nav className="pager" aria-label="Pages">

@@ -38,8 +38,9 @@ test('times have one format, whatever the language of the browser: date, then 24
   expect(exactTime('soon')).toBe('soon')
 })
 
-test('ticks of a chart show the date where they are days apart, and at midnight', () => {
+test('ticks of a chart show the date where they are days apart, and at midnight, and seconds where they differ', () => {
   const midnight = new Date(2026, 0, 5).getTime()
   expect([tickText(AT.getTime(), 3_600), tickText(AT.getTime(), 86_400)]).toEqual(['14:02', '01-05'])
   expect(tickText(midnight, 3_600)).toBe('01-05')
+  expect(tickText(AT.getTime(), 30)).toBe('14:02:09')
 })

@@ -51,9 +51,10 @@ export function clockTime(at: string | number): string {
 
 const DAY_SECONDS = 86_400
 
-/** The text of a tick: the date where ticks are days apart and at midnight, else the time. */
+/** The text of a tick: the date where ticks are days apart and at midnight, else the time, if necessary with seconds. */
 export function tickText(at: number, stepSeconds: number): string {
   const time = new Date(at)
+  if (stepSeconds < 60) return `${minuteOf(time)}:${two(time.getSeconds())}`
   const isMidnight = time.getHours() === 0 && time.getMinutes() === 0
   return stepSeconds >= DAY_SECONDS || isMidnight ? dayOf(time).slice(5) : minuteOf(time)
 }

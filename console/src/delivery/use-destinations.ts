@@ -1,5 +1,4 @@
 import { useApi } from '../api/query.ts'
-import { destinationNames, targetText } from './destination-names.ts'
 
 const MAX = 100
 
@@ -18,9 +17,3 @@ export function useDestinations(projectId: string, pollMs?: number) {
 }
 
 export type Destination = NonNullable<ReturnType<typeof useDestinations>['data']>[number]
-
-/** The name of a destination by its id. One that was deleted is named by the target of its delivery. */
-export function useDestinationNames(projectId: string): (id: string, url: string | null) => string {
-  const names = destinationNames(useDestinations(projectId).data ?? [])
-  return (id, url) => names.get(id) ?? targetText(url)
-}

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callApi, type Session } from '../../src/cli/call-api.ts'
+import { openDemo } from '../../src/cli/demo/demo-project.ts'
+import { DemoTraffic } from '../../src/cli/demo/demo-traffic.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { jeton, newFolder, startJeton } from '../command-line.ts'
 import { eachEngine } from '../engines.ts'
 import { OPERATOR, startService, type TestService } from '../service.ts'
+import { startTimedService } from '../timed-service.ts'
 
 const ENV = { JETON_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') }
 const POLLING = { timeout: 20_000, interval: 100 }
@@ -73,6 +77,23 @@ eachEngine((engine) => {
     expect((await remove()).code).toBe(0)
     const { code, err } = await running.ended
     expect([code, err]).toEqual([1, expect.stringContaining('no longer work: it was removed')])
+  })
+
+  test('jeton demo uses tokens that are still active, so that calls are refused for their scope and not for their age', async () => {
+    const own = await startTimedService(engine, { env: ENV, worker: false })
+    const connection = { url: own.url, apiUrl: own.url, credential: () => ({ ...OPERATOR, from: 'here' }) }
+    const session = { connection, call: (request) => callApi(connection as never, request) } as Session
+    const project = await openDemo(session, 'http://127.0.0.1:9/hook')
+    const traffic = new DemoTraffic(session, project)
+    for (let step = 0; step < 60; step++) {
+      if (step % 20 === 0) await own.jump(16 * 60_000)
+      await traffic.step(step)
+    }
+    const { body } = await own.manage('GET', `/projects/${project.id}/refusals?limit=100`)
+    const steps = body.data.map(({ step }: { step: string }) => step)
+    expect(steps).toContain('scope_insufficient')
+    expect(steps).not.toContain('bearer_inactive')
+    await own.stop()
   })
 
   test('jeton demo neither changes nor deletes a project Demo of somebody else', async () => {

@@ -14,11 +14,11 @@ import {
   useIsFiltered,
 } from '../../components/filter-bar.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import type { Failure } from '../../refusal/fix.ts'
+import { FixLink } from '../../refusal/fix-link.tsx'
+import { sentenceText } from '../../refusal/sentence-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
-import type { Failure } from './fix.ts'
-import { FixLink } from './fix-link.tsx'
-import { sentenceText } from './sentence-text.ts'
 
 type Refusal = Schemas['Refusal']
 
@@ -73,12 +73,17 @@ export function Refusals() {
     },
     {
       header: 'Request',
-      cell: (refusal) => <code title={`${refusal.method} ${refusal.path}`}>{callText(refusal)}</code>,
+      cell: (refusal) => (
+        <code className="word" title={`${refusal.method} ${refusal.path}`}>
+          {callText(refusal)}
+        </code>
+      ),
     },
     { header: 'Answer', cell: ({ status, key }) => <span className="nowrap">{`${status} ${key}`}</span> },
     {
       header: 'API key',
-      cell: ({ key_id }) => (key_id ? nameOf(key_id) : <span className="dim">unknown</span>),
+      cell: ({ key_id }) =>
+        key_id ? <bdi className="word">{nameOf(key_id)}</bdi> : <span className="dim">unknown</span>,
     },
     { header: 'From', cell: ({ address }) => <Address value={address} /> },
     {

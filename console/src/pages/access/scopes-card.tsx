@@ -48,7 +48,11 @@ export function ScopesCard() {
   const columns: readonly Column<Scope>[] = [
     {
       header: 'Scope',
-      cell: ({ name, path }) => <code title={`Opens ${path}`}>{name}</code>,
+      cell: ({ name, path }) => (
+        <code className="word" title={`Opens ${path}`}>
+          {name}
+        </code>
+      ),
     },
     { header: 'Keys that open it', cell: (scope) => <Keys keys={keys.data?.data ?? []} scope={scope} /> },
   ]

@@ -1,5 +1,5 @@
 import { CircleCheck, CircleX } from 'lucide-react'
-import { sentenceText } from './sentence-text.ts'
+import { sentenceText } from '../../refusal/sentence-text.ts'
 
 interface Step {
   readonly step: string

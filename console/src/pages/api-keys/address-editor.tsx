@@ -75,7 +75,7 @@ export function AddressEditor({ text, onChange, keyId }: AddressEditorProps) {
       )}
       {check && check.refused.length === 0 && check.allowed.length > 0 && (
         <p className="dim">
-          Allows {plural(check.allowed.length, 'address', 'addresses')} of the last 24 h, which is all.
+          Allows {plural(check.allowed.length, 'address', 'addresses')} of the last 24 h, and refuses none.
         </p>
       )}
     </div>

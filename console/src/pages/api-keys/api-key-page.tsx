@@ -13,6 +13,7 @@ import { KeyRefusals } from './key-refusals.tsx'
 import { KeySettings } from './key-settings.tsx'
 import { KeySnippets } from './key-snippets.tsx'
 import { KeyState } from './key-state.tsx'
+import { KeyTokens } from './key-tokens.tsx'
 import { KeyUsage } from './key-usage.tsx'
 
 const route = getRouteApi('/projects/$projectId/api-keys/$keyId')
@@ -31,6 +32,7 @@ export function ApiKeyPage() {
 
 function KeyPage({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
   const { can } = useRole()
+  const { change, add } = route.useSearch()
   const { id, name, project_id, state } = apiKey
   return (
     <>
@@ -43,7 +45,7 @@ function KeyPage({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
         tabTitle={name}
         cli={cliText(`key show ${id}`, { project: project_id })}
         request={{ path: `/projects/${project_id}/api-keys/${id}` }}
-        actions={can('editor') && state !== 'deleted' && <KeyActions apiKey={apiKey} />}
+        actions={can('editor') && state !== 'deleted' && <KeyActions key={change} apiKey={apiKey} />}
       />
       <PreviousSecret apiKey={apiKey} />
       <div className="columns">
@@ -56,7 +58,10 @@ function KeyPage({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
         <KeyUsage apiKey={apiKey} />
         <KeyRefusals apiKey={apiKey} />
       </div>
-      {can('editor') && state !== 'deleted' && <KeySettings key={apiKey.updated_at} apiKey={apiKey} />}
+      {can('editor') && state !== 'deleted' && (
+        <KeySettings key={`${apiKey.updated_at} ${change} ${add}`} apiKey={apiKey} />
+      )}
+      <KeyTokens apiKey={apiKey} />
       <KeyHistory apiKey={apiKey} />
     </>
   )

@@ -27,7 +27,7 @@ const Addresses = ({ list }: { list: readonly string[] }) =>
   list.length === 0 ? (
     <span className="tone-warn">any</span>
   ) : (
-    <span className="mono">
+    <span className="mono word">
       <Some values={list} />
     </span>
   )

@@ -6,7 +6,10 @@ import { type Column, Rows } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { countText } from '../../components/number-text.ts'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { FixLink } from '../../refusal/fix-link.tsx'
+import { sentenceText } from '../../refusal/sentence-text.ts'
 
+type ApiKey = Schemas['ApiKey']
 type Refusal = Schemas['Refusal']
 
 interface Reason {
@@ -24,15 +27,10 @@ function byReason(refusals: readonly Refusal[]): Reason[] {
     .sort((a, b) => b.count - a.count)
 }
 
-const COLUMNS: readonly Column<Reason>[] = [
+const columnsFor = ({ id, project_id, permissions }: ApiKey): readonly Column<Reason>[] => [
   {
     header: 'Reason',
-    cell: ({ step, latest }) => (
-      <>
-        {latest.steps.find((one) => !one.passed)?.says ?? step}
-        <div className="dim small">{latest.remedy}</div>
-      </>
-    ),
+    cell: ({ step, latest }) => sentenceText(latest.steps.find((one) => !one.passed)?.says ?? step),
   },
   { header: 'Count', align: 'end', cell: ({ count }) => countText(count) },
   {
@@ -47,10 +45,20 @@ const COLUMNS: readonly Column<Reason>[] = [
       </Link>
     ),
   },
+  {
+    header: 'Fix',
+    cell: ({ step, latest: { address, needed_scope, key } }) => (
+      <FixLink
+        failure={{ step, projectId: project_id, keyId: id, address, neededScope: needed_scope, permissions }}
+        errorKey={key}
+      />
+    ),
+  },
 ]
 
 /** Why requests with this key were refused. Repeats are sampled, so the counts are those of the sample. */
-export function KeyRefusals({ apiKey: { id, project_id, usage_24h } }: { apiKey: Schemas['ApiKey'] }) {
+export function KeyRefusals({ apiKey }: { apiKey: ApiKey }) {
+  const { id, project_id, usage_24h } = apiKey
   const refusals = useApi('/projects/{project_id}/refusals', {
     path: { project_id },
     query: { key: id, limit: MAX_READ },
@@ -65,7 +73,7 @@ export function KeyRefusals({ apiKey: { id, project_id, usage_24h } }: { apiKey:
             <Rows
               label="Refusals by reason"
               rows={byReason(data)}
-              columns={COLUMNS}
+              columns={columnsFor(apiKey)}
               rowKey={({ step }) => step}
             />
           )

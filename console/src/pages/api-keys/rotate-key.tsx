@@ -18,7 +18,7 @@ const GRACES = [
 
 /** A grace period, then the new secret, once. The page then shows whether the old one is still used. */
 export function RotateKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
-  const [{ change }] = useSearchParams()
+  const [{ change }, setSearch] = useSearchParams()
   const [isOpen, setOpen] = useState(change === 'secret')
   const [grace, setGrace] = useState<string>(GRACES[0][0])
   const [created, setCreated] = useState<string | null>(null)
@@ -31,6 +31,12 @@ export function RotateKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
       }),
     ),
   )
+
+  /** A link that opened the dialog can open it again. */
+  function open(isWanted: boolean) {
+    setOpen(isWanted)
+    if (!isWanted && change) setSearch({ change: undefined })
+  }
 
   async function confirm() {
     const key = await rotate.mutateAsync(Number(grace)).catch(() => undefined)
@@ -46,7 +52,7 @@ export function RotateKey({ apiKey }: { apiKey: Schemas['ApiKey'] }) {
       <Dialog
         title={`Rotate the secret of "${apiKey.name}"?`}
         isOpen={isOpen}
-        onOpenChange={setOpen}
+        onOpenChange={open}
         trigger={<Button>Rotate secret</Button>}
       >
         {(close) => (

@@ -34,7 +34,7 @@ function Who(entry: Entry) {
   if (actor.type === 'system') return <span className="dim">{actorText(entry)}</span>
   return (
     <FilterLink name="actor" value={actor.id} title={`${actor.type.replace('_', ' ')} ${actor.id}`}>
-      {actorText(entry)}
+      <bdi className="word">{actorText(entry)}</bdi>
     </FilterLink>
   )
 }

@@ -39,7 +39,11 @@ export function CustomerPage() {
           </>
         ) : (
           <>
-            <PageHeader title="Customer" />
+            <PageHeader
+              title="Customer"
+              cli={command('cards')}
+              request={{ path: `/projects/${projectId}/customers`, query: { id: customerId } }}
+            />
             <EmptyState
               sentence={`No customer of this project has the id ${customerId}.`}
               command={command('cards')}

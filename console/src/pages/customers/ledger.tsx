@@ -58,6 +58,6 @@ const COLUMNS: readonly Column<Transaction>[] = [
       return why ? <bdi>{why}</bdi> : <span className="dim">–</span>
     },
   },
-  { header: 'Card', cell: ({ card }) => <span className="mono">{card}</span> },
+  { header: 'Card', cell: ({ card }) => <span className="mono word">{card}</span> },
   { header: 'When', cell: ({ created_at }) => <RelativeTime at={created_at} /> },
 ]

@@ -7,7 +7,7 @@ import { PAGE_SIZE } from '../../components/pager.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { DeliveryState } from '../../delivery/delivery-state.tsx'
-import { useDestinationNames } from '../../delivery/use-destinations.ts'
+import { useDestinationNames } from '../../delivery/use-destination-names.ts'
 import { useSearchParams } from '../../routing/search-params.ts'
 import type { CustomerProps } from './transactions.ts'
 
@@ -54,7 +54,7 @@ const columnsOf = (projectId: string): readonly Column<Redemption>[] => [
   { header: 'Points', align: 'end', cell: ({ points }) => countText(points) },
   { header: 'Did it arrive?', cell: (row) => <Arrival redemption={row} /> },
   { header: 'Where', cell: (row) => <Places redemption={row} projectId={projectId} /> },
-  { header: 'Card', cell: ({ card }) => <span className="mono">{card}</span> },
+  { header: 'Card', cell: ({ card }) => <span className="mono word">{card}</span> },
   { header: 'When', cell: ({ created_at }) => <RelativeTime at={created_at} /> },
 ]
 

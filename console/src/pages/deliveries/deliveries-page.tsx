@@ -24,7 +24,8 @@ import { destinationNames } from '../../delivery/destination-names.ts'
 import { LastAttempt } from '../../delivery/last-attempt.tsx'
 import { NextAttempt } from '../../delivery/next-attempt.tsx'
 import { RecoverDialog } from '../../delivery/recover-dialog.tsx'
-import { useDestinationNames, useDestinations } from '../../delivery/use-destinations.ts'
+import { useDestinationNames } from '../../delivery/use-destination-names.ts'
+import { useDestinations } from '../../delivery/use-destinations.ts'
 import { RetryMany } from './retry-many.tsx'
 
 const POLL_MS = 5_000

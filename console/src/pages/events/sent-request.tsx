@@ -5,7 +5,8 @@ import { Tabs } from '../../components/tabs.tsx'
 import type { Event, WholeDelivery } from '../../delivery/event.ts'
 import { JsonTree } from '../../delivery/json-tree.tsx'
 import { headersOf, signedCurl } from '../../delivery/signed-curl.ts'
-import { useDestinationNames } from '../../delivery/use-destinations.ts'
+import { useDestinationNames } from '../../delivery/use-destination-names.ts'
+import { useDestinations } from '../../delivery/use-destinations.ts'
 import { useDescriptions } from './event-schema.ts'
 
 interface SentRequestProps {
@@ -19,6 +20,9 @@ interface SentRequestProps {
 export function SentRequest({ projectId, event, deliveries, shown }: SentRequestProps) {
   const describe = useDescriptions(event)
   const nameOf = useDestinationNames(projectId)
+  const destination = useDestinations(projectId).data?.find(({ id }) => id === shown.destination_id)
+  // Extra headers of a distribution. Their values are masked.
+  const extra = destination?.object === 'distribution' ? destination.headers : {}
   const body = JSON.stringify(shown.payload)
   return (
     <div className="stack">
@@ -42,7 +46,7 @@ export function SentRequest({ projectId, event, deliveries, shown }: SentRequest
       )}
       <pre className="request-head">
         {`POST ${shown.destination_url ?? '(deleted)'}\n`}
-        {headersOf(event, shown).map(([name, value]) => (
+        {[...headersOf(event, shown), ...Object.entries(extra)].map(([name, value]) => (
           <span key={name}>
             <span className="dim">{name}:</span> {value}
             {'\n'}

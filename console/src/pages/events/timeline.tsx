@@ -8,7 +8,7 @@ import { RelativeTime, useNow } from '../../components/relative-time.tsx'
 import { StateBadge, type Tone } from '../../components/state-badge.tsx'
 import { clockTime, durationText, exactTime } from '../../components/time-text.ts'
 import type { Event, WholeDelivery } from '../../delivery/event.ts'
-import { useDestinationNames } from '../../delivery/use-destinations.ts'
+import { useDestinationNames } from '../../delivery/use-destination-names.ts'
 import { IfRole } from '../../session/session.tsx'
 
 interface TimelineProps {

@@ -47,7 +47,7 @@ function RotateToken({ operator, onToken }: Omit<ActionsProps, 'isOwn'>) {
   return (
     <ConfirmDialog
       trigger={
-        <Button look="quiet" aria-label={`Rotate the token of ${operator.name}`}>
+        <Button look="quiet" aria-label={`Rotate token of ${operator.name}`}>
           Rotate token
         </Button>
       }

@@ -2,6 +2,7 @@ import { useKeyNames } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
 import { Card } from '../../components/card.tsx'
 import { Loaded } from '../../components/loaded.tsx'
+import { countText } from '../../components/number-text.ts'
 import { TimeChart } from '../../components/time-chart.tsx'
 import { useMinutesAgo } from '../../components/time-range.ts'
 import { seriesOf, timesOf } from '../../components/usage-series.ts'
@@ -32,7 +33,7 @@ export function TokenHolders({ limit }: { limit: number | undefined }) {
               times={timesOf(usage)}
               series={seriesOf(usage, nameOf)}
               isStacked
-              {...(limit && { limit: { value: limit, label: `limit ${limit}` } })}
+              {...(limit && { limit: { value: limit, label: `limit ${countText(limit)}` } })}
               label="Active tokens by key in the last hour"
             />
           )

@@ -36,7 +36,7 @@ export class DemoTraffic {
 
   async step(number: number): Promise<void> {
     const step = CYCLE[number % CYCLE.length]!
-    if (step === 'issue') await this.#issue(number % 2 === 0 ? 'checkout' : 'pos-gateway')
+    if (step === 'issue') await this.#issue(number % CYCLE.length === 0 ? 'checkout' : 'pos-gateway')
     if (step === 'call') await this.#authorize('checkout', '/v1/rewards')
     if (step === 'introspect') await this.#introspect('checkout')
     if (step === 'redeem') await this.#redeem()

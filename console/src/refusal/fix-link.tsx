@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useRole } from '../../session/session.tsx'
+import { useRole } from '../session/session.tsx'
 import { type Failure, fixOf } from './fix.ts'
 
 interface FixLinkProps {

@@ -1,5 +1,5 @@
 import type { LinkProps } from '@tanstack/react-router'
-import type { Role } from '../../session/session.tsx'
+import type { Role } from '../session/session.tsx'
 
 /** A check that failed, of a refused request or of a call that was checked here. */
 export interface Failure {
