@@ -1,5 +1,3 @@
-import type { Destination } from './use-destinations.ts'
-
 const MAX_TARGET = 60
 const SHOWN_OF_ID = 10
 
@@ -13,7 +11,11 @@ export function targetText(url: string | null): string {
   return text.length > MAX_TARGET ? `${text.slice(0, MAX_TARGET)}…` : text
 }
 
-type Named = Pick<Destination, 'id' | 'target_url'> & { readonly name?: string | null }
+interface Named {
+  readonly id: string
+  readonly target_url: string | null
+  readonly name?: string | null
+}
 
 /** Its own name, else its target. */
 export const nameOf = ({ name, target_url }: Named): string => name || targetText(target_url)

@@ -16,7 +16,7 @@ interface VerdictProps {
 }
 
 const failureOf = (
-  { steps, needed_scope }: Schemas['AccessCheck'],
+  { steps, required_scope }: Schemas['AccessCheck'],
   { id, project_id, permissions }: Schemas['ApiKey'],
   address: string | undefined,
 ): Failure => ({
@@ -24,7 +24,7 @@ const failureOf = (
   projectId: project_id,
   keyId: id,
   address: address ?? null,
-  neededScope: needed_scope,
+  neededScope: required_scope,
   permissions,
 })
 

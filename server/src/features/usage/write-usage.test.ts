@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { TestClock } from '../../../test/test-clock.ts'
+import { createMetrics } from '../../platform/metrics.ts'
 import { sumsByProject } from './usage.store.ts'
 import { UsageCounter } from './usage-counter.ts'
 import { createUsageWriter } from './write-usage.ts'
@@ -9,7 +10,7 @@ eachEngine((engine) => {
   test('a write that begins during another includes what was counted since then', async () => {
     const db = await engine.open()
     const clock = new TestClock()
-    const counter = new UsageCounter(clock)
+    const counter = new UsageCounter(clock, createMetrics())
     const writer = createUsageWriter({ db, clock, counter, activeTokens: async () => [] })
     const now = clock.now()
     const read = async () => {
