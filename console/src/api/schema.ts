@@ -2875,7 +2875,7 @@ export interface components {
             /** @description The path that a proxy asked the gateway about; null for other requests. */
             original_path: string | null;
             /** @description The scope that the call lacked; null if another check failed. */
-            needed_scope: string | null;
+            required_scope: string | null;
         };
         Usage: {
             /**

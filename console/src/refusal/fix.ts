@@ -7,7 +7,7 @@ export interface Failure {
   readonly projectId: string
   readonly keyId: string | null
   readonly address: string | null
-  readonly neededScope: string | null
+  readonly requiredScope: string | null
   /** Present ones of the key. If they cover the scope, the client must request a token with it. */
   readonly permissions: readonly string[]
 }
@@ -43,7 +43,7 @@ const allowAddress = (failure: Failure) =>
     : openKey(failure, `Allow ${failure.address}`, { change: 'addresses', add: failure.address })
 
 function allowScope(failure: Failure): Fix | undefined {
-  const { neededScope: scope, permissions } = failure
+  const { requiredScope: scope, permissions } = failure
   if (scope === null || WILDCARDS.includes(scope))
     return openKey(failure, 'Change permissions', { change: 'permissions' })
   const wildcard = scope.startsWith('client_') ? 'client_api' : 'api'

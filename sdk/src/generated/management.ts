@@ -1221,7 +1221,7 @@ export interface Refusal {
   /** The path that a proxy asked the gateway about; null for other requests. */
   readonly original_path: string | null
   /** The scope that the call lacked; null if another check failed. */
-  readonly needed_scope: string | null
+  readonly required_scope: string | null
 }
 
 export interface Usage {

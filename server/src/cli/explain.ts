@@ -24,7 +24,7 @@ interface Refusal {
   readonly socket_address: string
   readonly forwarded: string | null
   readonly original_path: string | null
-  readonly needed_scope: string | null
+  readonly required_scope: string | null
 }
 
 /** Fields of a key that a remedy uses. */
@@ -110,7 +110,7 @@ async function readAt(session: Session, path: string): Promise<ShownKey | null> 
 }
 
 /** Fills the key and its current lists into the remedy, so that it can be pasted. */
-function remedyOf({ remedy, address, needed_scope: scope }: Refusal, { key }: Names): string {
+function remedyOf({ remedy, address, required_scope: scope }: Refusal, { key }: Names): string {
   if (!key) return remedy
   const { name, ip_whitelist = [], permissions = [] } = key
   return (isNamed(scope) ? remedy : remedy.replace(/: jeton key update <key> --permissions …/, '.'))

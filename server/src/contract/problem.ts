@@ -7,7 +7,7 @@ export interface Refusal {
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
   /** The scope that the call lacked. */
-  readonly neededScope?: string | undefined
+  readonly requiredScope?: string | undefined
 }
 
 interface ProblemParts {

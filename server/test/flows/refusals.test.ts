@@ -13,7 +13,7 @@ const REFUSAL_FIELDS = [
   'key',
   'key_id',
   'method',
-  'needed_scope',
+  'required_scope',
   'object',
   'original_path',
   'path',
@@ -260,18 +260,22 @@ eachEngine((engine) => {
         await ask('/gateway/authorize', { 'x-forwarded-uri': original }),
         await ask(`/gateway/authorize${original}`),
       ]) {
-        expect(refusal).toMatchObject({ original_path: original, needed_scope: 'customers', key_id: key.id })
+        expect(refusal).toMatchObject({
+          original_path: original,
+          required_scope: 'customers',
+          key_id: key.id,
+        })
         expect(refusal.steps.at(-1).says).toContain('"customers"')
         expect(refusal.remedy).toContain('Request a token with "customers"')
       }
       expect(await ask('/gateway/authorize?scope=orders')).toMatchObject({
         original_path: null,
-        needed_scope: 'orders',
+        required_scope: 'orders',
       })
       expect(await ask('/v1/customers', { 'x-original-uri': '/v1/vouchers' })).toMatchObject({
         path: '/v1/customers',
         original_path: null,
-        needed_scope: 'customers',
+        required_scope: 'customers',
       })
       const masked = await ask('/gateway/authorize', { 'x-original-uri': `/v1/customers/${token}` })
       expect(masked.original_path).toBe('/v1/customers/jtn_•••')
@@ -401,7 +405,7 @@ eachEngine((engine) => {
         socket_address: '',
         forwarded: null,
         original_path: null,
-        needed_scope: null,
+        required_scope: null,
       }))
       await service.service.db.transaction(async (tx) => {
         for (let i = 0; i < rows.length; i += 500) await insertRefusals(tx, rows.slice(i, i + 500))

@@ -74,7 +74,7 @@ const UNKNOWN = <span className="dim">unknown</span>
 function RequestFacts({ refusal }: { refusal: Refusal }) {
   const projectId = useProjectId()
   const nameOf = useKeyNames(projectId)
-  const { key_id, forwarded, original_path, needed_scope } = refusal
+  const { key_id, forwarded, original_path, required_scope } = refusal
   const key = key_id && (
     <Link to="/projects/$projectId/api-keys/$keyId" params={{ projectId, keyId: key_id }}>
       {nameOf(key_id)}
@@ -85,9 +85,9 @@ function RequestFacts({ refusal }: { refusal: Refusal }) {
     ...(original_path === null
       ? []
       : [['Original path', <code key="original">{original_path}</code>] as [string, ReactNode]]),
-    ...(needed_scope === null
+    ...(required_scope === null
       ? []
-      : [['Required scope', <code key="scope">{needed_scope}</code>] as [string, ReactNode]]),
+      : [['Required scope', <code key="scope">{required_scope}</code>] as [string, ReactNode]]),
     ['Answer', `${refusal.status} ${refusal.key}`],
     ['When', <RelativeTime key="at" at={refusal.at} />],
     ['API key', key ?? UNKNOWN],

@@ -25,12 +25,12 @@ type Refusal = Schemas['Refusal']
 /** The failed check of a refusal, with what its fix depends on. */
 export function useFailures(projectId: string): (refusal: Refusal) => Failure {
   const keys = useKeys(projectId).data?.data
-  return ({ step, project_id, key_id, address, needed_scope }) => ({
+  return ({ step, project_id, key_id, address, required_scope }) => ({
     step,
     projectId: project_id ?? projectId,
     keyId: key_id,
     address,
-    neededScope: needed_scope,
+    requiredScope: required_scope,
     permissions: keys?.find(({ id }) => id === key_id)?.permissions ?? [],
   })
 }

@@ -24,7 +24,7 @@ const failureOf = (
   projectId: project_id,
   keyId: id,
   address: address ?? null,
-  neededScope: required_scope,
+  requiredScope: required_scope,
   permissions,
 })
 

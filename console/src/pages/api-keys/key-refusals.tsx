@@ -47,9 +47,16 @@ const columnsFor = ({ id, project_id, permissions }: ApiKey): readonly Column<Re
   },
   {
     header: 'Fix',
-    cell: ({ step, latest: { address, needed_scope, key } }) => (
+    cell: ({ step, latest: { address, required_scope, key } }) => (
       <FixLink
-        failure={{ step, projectId: project_id, keyId: id, address, neededScope: needed_scope, permissions }}
+        failure={{
+          step,
+          projectId: project_id,
+          keyId: id,
+          address,
+          requiredScope: required_scope,
+          permissions,
+        }}
         errorKey={key}
       />
     ),

@@ -7,6 +7,6 @@ export const refusedCalls: Migration = {
   async up(db, types) {
     const text = types.bytes === 'blob' ? 'text' : sql`text collate "C"`
     await db.schema.alterTable('refusals').addColumn('original_path', text).execute()
-    await db.schema.alterTable('refusals').addColumn('needed_scope', text).execute()
+    await db.schema.alterTable('refusals').addColumn('required_scope', text).execute()
   },
 }

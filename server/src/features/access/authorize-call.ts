@@ -207,7 +207,7 @@ function insufficientScope(
       step: 'scope_insufficient',
       keyId: key.row.id,
       projectId: key.row.project_id,
-      neededScope: missing,
+      requiredScope: missing,
     },
   })
 }

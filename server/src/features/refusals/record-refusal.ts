@@ -51,7 +51,7 @@ function rowOf(request: ErrorContext, problem: Problem, at: number): RefusalRow 
     socket_address: caller.socket,
     forwarded: caller.forwarded === null ? null : stored(caller.forwarded),
     original_path: originalPath === null ? null : stored(originalPath),
-    needed_scope: problem.refusal?.neededScope ?? null,
+    required_scope: problem.refusal?.requiredScope ?? null,
   }
 }
 

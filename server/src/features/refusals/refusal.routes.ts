@@ -45,7 +45,7 @@ const Refusal = Type.Object({
     ...NullableText,
     description: 'The path that a proxy asked the gateway about; null for other requests.',
   }),
-  needed_scope: Type.Unsafe<string | null>({
+  required_scope: Type.Unsafe<string | null>({
     ...NullableText,
     description: 'The scope that the call lacked; null if another check failed.',
   }),
@@ -55,7 +55,7 @@ function view(row: RefusalRow) {
   const { project_id, at, ...rest } = row
   return {
     ...rest,
-    ...checksUpTo(row.step, { keyId: row.key_id, neededScope: row.needed_scope }),
+    ...checksUpTo(row.step, { keyId: row.key_id, requiredScope: row.required_scope }),
     object: 'refusal' as const,
     at: isoTime(at),
     project_id: project_id === '' ? null : project_id,

@@ -23,7 +23,7 @@ export interface RefusalRow {
   forwarded: string | null
   /** The path that a proxy asked the gateway about. */
   original_path: string | null
-  needed_scope: string | null
+  required_scope: string | null
 }
 
 interface RefusalTables {

@@ -201,14 +201,14 @@ interface Explained {
 
 interface About {
   readonly keyId: string | null
-  readonly neededScope: string | null
+  readonly requiredScope: string | null
 }
 
 /** Returns the checks up to the failed one, and how to fix it. */
-export function checksUpTo(step: string, { keyId, neededScope }: About): Explained {
+export function checksUpTo(step: string, { keyId, requiredScope }: About): Explained {
   const checks = CHECKS.find((steps) => steps.some((one) => one.step === step)) ?? []
   const at = checks.findIndex((one) => one.step === step)
-  const named = (text: string) => text.replace('<scope>', neededScope ? `"${neededScope}"` : 'the call')
+  const named = (text: string) => text.replace('<scope>', requiredScope ? `"${requiredScope}"` : 'the call')
   const steps = checks
     .slice(0, at + 1)
     .map((one, i) => ({ step: one.step, passed: i < at, says: i < at ? one.passed : named(one.failed) }))

@@ -132,6 +132,6 @@ const selfIntrospectionOnly = ({ token, key }: Verdict & { active: true }): Prob
       step: 'scope_insufficient',
       keyId: key.row.id,
       projectId: key.row.project_id,
-      neededScope: 'api',
+      requiredScope: 'api',
     },
   })
