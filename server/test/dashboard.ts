@@ -18,7 +18,7 @@ interface Panel {
 interface Variable {
   readonly name: string
   readonly type: string
-  readonly definition?: string
+  readonly query: string | { readonly query: string }
 }
 
 export interface Dashboard {

@@ -101,7 +101,7 @@ function placed(rows: readonly RowDescription[]) {
 }
 
 const queryVariable = (name: string, label: string, query: string) => ({
-  ...{ type: 'query', name, label, datasource: DATASOURCE, definition: query },
+  ...{ type: 'query', name, label, datasource: DATASOURCE },
   query: { query, refId: `variable-${name}` },
   ...{ includeAll: true, multi: true, current: { text: ['All'], value: ['$__all'] }, options: [] },
   // Read again when the time range changes, because projects appear and disappear.
@@ -111,7 +111,7 @@ const queryVariable = (name: string, label: string, query: string) => ({
 const VARIABLES = [
   {
     ...{ type: 'datasource', name: 'datasource', label: 'Data source', query: 'prometheus' },
-    ...{ current: {}, options: [], includeAll: false, multi: false, refresh: 1, regex: '', hide: 0 },
+    ...{ options: [], includeAll: false, multi: false, refresh: 1, regex: '', hide: 0 },
     skipUrlSync: false,
   },
   queryVariable('job', 'Job', 'label_values(jeton_http_request_duration_seconds_count, job)'),

@@ -128,8 +128,9 @@ describe.skipIf(!hasPrometheus)(
         ['job', 'jeton'],
         ['project', load.projectId],
       ] as const) {
-        const { definition } = readDashboard().templating.list.find(({ name }) => name === label)!
-        const [, match, name] = /^label_values\((.+), (\w+)\)$/.exec(definition!)!
+        const { query } = readDashboard().templating.list.find(({ name }) => name === label)!
+        const { query: text } = query as { query: string }
+        const [, match, name] = /^label_values\((.+), (\w+)\)$/.exec(text)!
         expect(await prometheus.api(`label/${name}/values`, { 'match[]': match! })).toContain(value)
       }
     })
