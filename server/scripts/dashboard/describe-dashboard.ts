@@ -1,6 +1,6 @@
 export interface PanelDescription {
   readonly title: string
-  /** Content of the panel, and the reaction to a bad value. */
+  /** Shown in Grafana: the meaning of the panel, and what to do about a bad value. */
   readonly description: string
   /** A time series unless it says otherwise. */
   readonly kind?: 'stat'
