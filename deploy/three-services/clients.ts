@@ -7,17 +7,21 @@ import type { Pair } from '../../server/test/service.ts'
 const [ISSUERS, INTROSPECTORS, REDEEMERS] = [4, 6, 4]
 /** Less than the limit of all projects. */
 const MAX_TOKENS = 15_000
-/** Only the newest tokens are introspected. */
-const MAX_INTROSPECTED = 500
+/** Only the newest tokens are introspected, each of them often, as by an API whose clients reuse their tokens. */
+const MAX_INTROSPECTED = 50
 
 export interface Issued {
   readonly token: string
   readonly pair: Pair
 }
 
+export type Kind = 'issue' | 'introspect' | 'redeem'
+
 /** Results of the clients in one phase of the trial. */
 export interface Phase {
   readonly name: string
+  /** Longest time between two successful responses of a kind. */
+  readonly longestGapMs: Record<Kind, number>
   answered: number
   /** Failed requests by status. `cut` is a connection that was lost before the response. */
   readonly failed: Record<string, number>
@@ -48,6 +52,7 @@ export class Clients {
   readonly #url: string
   readonly #fixtures: Fixtures
   readonly #pauseMs: number
+  readonly #lastSuccessAt: Partial<Record<Kind, number>> = {}
   #going = true
   #done: Promise<unknown> = Promise.resolve()
 
@@ -59,7 +64,8 @@ export class Clients {
   }
 
   enter(name: string): void {
-    this.phases.push({ name, answered: 0, failed: {}, slowestMs: 0 })
+    const longestGapMs = { issue: 0, introspect: 0, redeem: 0 }
+    this.phases.push({ name, longestGapMs, answered: 0, failed: {}, slowestMs: 0 })
   }
 
   start(): void {
@@ -78,13 +84,16 @@ export class Clients {
 
   /** Returns a successful response. Otherwise counts the failure and returns undefined. */
   async #send(
+    kind: Kind,
     client: KeepAliveClient,
     request: Parameters<KeepAliveClient['request']>[0],
   ): Promise<ClientResponse | undefined> {
     const began = performance.now()
     const answer = await client.request(request).catch(() => undefined)
     const phase = this.phases.at(-1)!
-    phase.slowestMs = Math.max(phase.slowestMs, performance.now() - began)
+    const now = performance.now()
+    phase.slowestMs = Math.max(phase.slowestMs, now - began)
+    if (answer?.status === 200) this.#noteGap(kind, phase, now)
     await wait(this.#pauseMs)
     if (answer?.status === 200) {
       phase.answered++
@@ -95,13 +104,18 @@ export class Clients {
     return undefined
   }
 
+  #noteGap(kind: Kind, { longestGapMs }: Phase, now: number): void {
+    longestGapMs[kind] = Math.max(longestGapMs[kind], now - (this.#lastSuccessAt[kind] ?? now))
+    this.#lastSuccessAt[kind] = now
+  }
+
   async #issue(n: number): Promise<void> {
     const client = new KeepAliveClient(this.#url)
     for (let i = n; this.#going && this.tokens.length < MAX_TOKENS; i += ISSUERS) {
       const pair = this.#fixtures.pairs[i % this.#fixtures.pairs.length]!
       const body = 'grant_type=client_credentials&scope=rewards'
       const request = { method: 'POST', path: '/v1/oauth/token', headers: formOf(pair), body }
-      const answer = await this.#send(client, request)
+      const answer = await this.#send('issue', client, request)
       if (answer) this.tokens.push({ token: JSON.parse(answer.text).access_token, pair })
     }
     client.close()
@@ -122,7 +136,7 @@ export class Clients {
         headers: formOf(pair),
         body: `token=${token}`,
       }
-      const answer = await this.#send(client, request)
+      const answer = await this.#send('introspect', client, request)
       if (answer && JSON.parse(answer.text).active !== true)
         this.wrong.push(`an active token was reported as inactive: ${answer.text}`)
     }
@@ -140,8 +154,8 @@ export class Clients {
       const key = randomUUID()
       const headers = { 'content-type': 'application/json', 'x-app-id': appId, 'x-app-token': appToken }
       const request = { method: 'POST', path, headers: { ...headers, 'idempotency-key': key }, body }
-      let answer = await this.#send(client, request)
-      while (!answer) answer = await this.#send(client, request)
+      let answer = await this.#send('redeem', client, request)
+      while (!answer) answer = await this.#send('redeem', client, request)
       this.redemptions.set(key, JSON.parse(answer.text).id)
     }
     client.close()

@@ -3,22 +3,18 @@ import { systemClock } from '../../server/src/platform/clock.ts'
 import { openDatabase } from '../../server/src/platform/database/index.ts'
 import { makeHome } from '../../server/test/binary.ts'
 import { freePort } from '../../server/test/free-port.ts'
-import { openShop } from '../../server/test/loyalty.ts'
 import { startPostgres } from '../../server/test/postgres-server.ts'
 import { startBalancer } from '../../server/test/proxy.ts'
 import { startReceiver } from '../../server/test/receiver.ts'
-import { type Client, clientOf, OPERATOR, type Pair } from '../../server/test/service.ts'
+import { clientOf, OPERATOR } from '../../server/test/service.ts'
 import { connectSql } from '../../server/test/sql.ts'
-import { Clients, type Fixtures, type Phase } from './clients.ts'
+import { Clients, type Phase } from './clients.ts'
 import { type Found, findLosses } from './find-losses.ts'
+import { createFixtures } from './fixtures.ts'
 import { layOut, type Machine } from './machines.ts'
 
 const SERVICES = 3
 const WORKERS = 2
-/** Each can have 1,000 tokens. */
-const PROJECTS = 20
-const CARDS = 4
-const POINTS = 1_000_000
 const POOL = 5
 
 export interface TrialOptions {
@@ -109,7 +105,7 @@ async function build(cleanUps: (() => unknown)[], { say, pauseMs }: TrialOptions
   cleanUps.push(() => balancer.stop())
 
   const service = clientOf(`http://127.0.0.1:${ports[0]}`)
-  const fixtures = await prepare(service, receiver.url)
+  const fixtures = await createFixtures(service, receiver.url)
   const connections = watchConnections(databaseUrl, cleanUps)
   const clients = new Clients(balancer.url, fixtures, pauseMs)
   cleanUps.push(() => clients.stop())
@@ -127,18 +123,6 @@ const settings = (databaseUrl: string): Record<string, string> => ({
   JETON_DATABASE_POOL: String(POOL),
   JETON_WEBHOOK_ALLOW: '127.0.0.0/8',
 })
-
-async function prepare(client: Client, target_url: string): Promise<Fixtures> {
-  const pairs: Pair[] = []
-  for (let i = 0; i < PROJECTS; i++) pairs.push(await client.key((await client.project(`project ${i}`)).id))
-  const shop = await openShop(client)
-  const reward = await shop.material({ price: 1 })
-  const cards: string[] = []
-  for (let i = 0; i < CARDS; i++) cards.push((await shop.member(POINTS)).code)
-  const events = ['customer.reward_redemptions.completed']
-  await client.manage('POST', `/projects/${shop.projectId}/webhooks`, { target_url, events })
-  return { pairs, shop, rewardId: reward.id, cards }
-}
 
 /** Tracks the maximum number of connections. */
 function watchConnections(url: string, cleanUps: (() => unknown)[]): () => TrialReport['connections'] {

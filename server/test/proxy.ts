@@ -130,10 +130,11 @@ export function ended(child: ChildProcess): Promise<unknown> {
   return gone
 }
 
-async function accepting(port: number, said: () => string): Promise<void> {
+/** Waits until the port accepts connections. */
+export async function accepting(port: number, said: () => string): Promise<void> {
   const late = Date.now() + START_WITHIN_MS
   while (!(await accepts(port))) {
-    if (Date.now() > late) throw new Error(`The proxy did not start: ${said()}`)
+    if (Date.now() > late) throw new Error(`It did not start: ${said()}`)
     await wait(25)
   }
 }

@@ -29,7 +29,7 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -49,9 +49,9 @@ export async function startReceiver(): Promise<Receiver> {
     response.writeHead(reply.status ?? 204, reply.headers).end(reply.body)
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}/hook`,
     received: [],
     answer: () => ({}),
     receivedAtLeast: (count) =>

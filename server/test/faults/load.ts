@@ -72,7 +72,7 @@ export class Load {
     const { random, demo } = this.#options
     while (!this.#stopping) {
       const act = random.weighted([
-        [30, () => this.#issue(random.pick([demo.busy, demo.small, ...demo.blockedKeys]))],
+        [30, () => this.issue(random.pick([demo.busy, demo.small, ...demo.blockedKeys]))],
         [30, () => this.#redeem(random.chance(0.2) ? demo.smallStockReward : demo.largeStockReward)],
         [12, () => this.#report()],
         [16, () => this.#introspectAny()],
@@ -98,7 +98,7 @@ export class Load {
     this.ledger.violations.push(`${what} answered ${answer.status} ${answer.text.slice(0, 200)}`)
   }
 
-  async #issue(key: DemoKey): Promise<HttpResult> {
+  async issue(key: DemoKey): Promise<HttpResult> {
     const form = asForm({ grant_type: 'client_credentials', scope: 'vouchers' })
     const sentAt = performance.now()
     const answer = await this.send({

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { startTcpProxy } from '../../../../test/faults/tcp-proxy.ts'
 import { idsIn, insert, prepareThings } from '../../../../test/fixtures.ts'
 import { type PostgresPair, startPostgresPair } from '../../../../test/postgres-pair.ts'
 import { connectSql } from '../../../../test/sql.ts'
 import { systemClock } from '../../clock.ts'
 import { openDatabase, type PostgresDatabase, StoreUnavailable } from '../index.ts'
-import { hostsIn } from './hosts.ts'
+import { Hosts, hostsIn } from './hosts.ts'
+import { HostClient, PrimaryPool } from './primary-pool.ts'
 
 test('a URL may contain several hosts, and any password and port', () => {
   const named = (url: string) => hostsIn(url).map(({ host, port }) => `${host} ${port}`)
@@ -17,6 +19,25 @@ test('a URL may contain several hosts, and any password and port', () => {
       ...{ user: 'u', password: 'p,@x', database: 'jeton', options: '-c geqo=off' },
       ssl: { rejectUnauthorized: false },
     })
+})
+
+test('idle connections to a host that was cut off are not used after another host has become the primary', async () => {
+  const url = new URL(inject('postgresUrl'))
+  const cutOff = await startTcpProxy({ port: Number(url.port) })
+  onTestFinished(() => cutOff.close())
+  const hosts = new Hosts(`postgres://${url.username}@127.0.0.1:${cutOff.port},${url.host}${url.pathname}`)
+  const pool = new PrimaryPool(hosts, 3)
+  onTestFinished(() => pool.close(0))
+  const useAll = () =>
+    Promise.all(Array.from({ length: 3 }, () => pool.use((one) => one.query('select pg_sleep(0.1)'))))
+  await useAll()
+  cutOff.setNetwork('silent')
+  // As the listening connection does.
+  const listening = new HostClient(hosts, hosts.all[1])
+  onTestFinished(() => listening.end())
+  await listening.connect()
+  await listening.startSession()
+  await useAll()
 })
 
 describe('a primary and its standby', () => {

@@ -63,6 +63,7 @@ export function hostsIn(address: string): Host[] {
 export class Hosts {
   readonly all: readonly Host[]
   #current = 0
+  #primary: Host | undefined
 
   constructor(address: string) {
     this.all = hostsIn(address)
@@ -70,6 +71,17 @@ export class Hosts {
 
   get current(): Host {
     return this.all[this.#current]!
+  }
+
+  /** Remembers the host that was the primary last, and tries it first. */
+  notePrimary(host: Host): void {
+    this.#primary = host
+    this.#current = this.all.indexOf(host)
+  }
+
+  /** True if another host has become the primary since. */
+  isFormerPrimary({ host, port }: Host): boolean {
+    return this.#primary !== undefined && (this.#primary.host !== host || this.#primary.port !== port)
   }
 
   /** Calls `connect` with each host as the current one until it succeeds. Throws the error of the first host. */

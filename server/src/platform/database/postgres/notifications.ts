@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client } from 'pg'
 import type { Hosts } from './hosts.ts'
-import { clientFor, requirePrimary } from './primary-pool.ts'
+import { HostClient } from './primary-pool.ts'
 
 /** One channel for all topics; the payload is the topic. */
 export const CHANNEL = 'jeton_wake'
@@ -66,11 +65,11 @@ export class Notifications {
     }
   }
 
-  async #connect(): Promise<Client> {
-    const client = new (clientFor(this.#hosts))()
+  async #connect(): Promise<HostClient> {
+    const client = new HostClient(this.#hosts)
     try {
       await client.connect()
-      await requirePrimary(client)
+      await client.startSession()
       return client
     } catch (error) {
       void client.end().catch(() => undefined)

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../database.ts'
 import { QUERY_TIMEOUT_MS } from '../deadline.ts'
 import { toStoreError } from './errors.ts'
 import type { Host, Hosts } from './hosts.ts'
+import { requireSessionPooling } from './pooler.ts'
 import { Connection, PreparedStatements } from './prepared-statements.ts'
 
 /** Timeout on the server, which reports it as an error. */
@@ -25,26 +26,42 @@ const configOf = (host: Host, hosts: number): ClientConfig => ({
   types: parsers,
   connectionTimeoutMillis: connectTimeoutMs(hosts),
   query_timeout: QUERY_TIMEOUT_MS,
-  statement_timeout: STATEMENT_TIMEOUT_MS,
-  lock_timeout: STATEMENT_TIMEOUT_MS,
-  idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS * 2,
 })
 
-/** Creates clients of the current host. */
-export const clientFor = (hosts: Hosts) =>
-  class extends Client {
-    constructor() {
-      super(configOf(hosts.current, hosts.all.length))
-      // Queries in flight fail with the same error. Without a listener it would crash the process.
-      this.on('error', () => undefined)
-    }
+/** Not parameters of the connection, because PgBouncer refuses them there. */
+const START_SESSION = `select pg_is_in_recovery() as is_standby, pg_backend_pid() as pid,
+  set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+  set_config('lock_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+  set_config('idle_in_transaction_session_timeout', '${STATEMENT_TIMEOUT_MS * 2}', false)`
+
+/** A client of one host. */
+export class HostClient extends Client {
+  readonly target: Host
+  readonly #hosts: Hosts
+  /** Process id of the backend, as the server sent it. */
+  declare readonly processID: number
+
+  constructor(hosts: Hosts, target = hosts.current) {
+    super(configOf(target, hosts.all.length))
+    this.#hosts = hosts
+    this.target = target
+    // Queries in flight fail with the same error. Without a listener it would crash the process.
+    this.on('error', () => undefined)
   }
 
-/** Refuses a standby, also for reads: it may be behind, and would report a revoked token as active. */
-export async function requirePrimary(client: Pick<Client, 'query' | 'host' | 'port'>): Promise<void> {
-  const { rows } = await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
-  if (rows[0]!.is_standby)
-    throw new StoreUnavailable(`PostgreSQL: ${client.host}:${client.port} is a standby`)
+  /**
+   * Sets the timeouts of the session. Refuses a standby, also for reads: it may be behind, and would report a revoked token
+   * as active. Refuses a pooler that does not pool by session.
+   */
+  async startSession(): Promise<void> {
+    const { rows } = await this.query<{ is_standby: boolean; pid: number }>(START_SESSION)
+    const { host, port } = this.target
+    if (rows[0]!.is_standby) throw new StoreUnavailable(`PostgreSQL: ${host}:${port} is a standby`)
+    // A pooler sends a number of its own.
+    if (rows[0]!.pid !== this.processID)
+      await requireSessionPooling(this, () => new HostClient(this.#hosts, this.target))
+    this.#hosts.notePrimary(this.target)
+  }
 }
 
 const closed = () => new StoreUnavailable('The database is closed.')
@@ -64,11 +81,15 @@ export class PrimaryPool {
   constructor(hosts: Hosts, size: number) {
     this.#hosts = hosts
     this.#pool = new Pool({
-      Client: clientFor(hosts),
+      Client: class extends HostClient {
+        constructor() {
+          super(hosts)
+        }
+      },
       max: size,
       connectionTimeoutMillis: QUERY_TIMEOUT_MS,
       idleTimeoutMillis: 0,
-      onConnect: requirePrimary as never,
+      onConnect: (client) => (client as unknown as HostClient).startSession(),
     })
     const changes = { count: 0 }
     this.#pool.on('connect', (client) => void this.#statements.set(client, new PreparedStatements(changes)))
@@ -79,9 +100,18 @@ export class PrimaryPool {
   async acquire(timeoutMs = QUERY_TIMEOUT_MS): Promise<Connection> {
     if (this.#pool.ending) throw closed()
     const client = await this.#hosts
-      .connect(() => this.#pool.connect())
+      .connect(() => this.#connect())
       .catch((error) => Promise.reject(toStoreError(error)))
     return new Connection(client, this.#statements.get(client)!, timeoutMs)
+  }
+
+  /** Closes idle connections to a former primary: if it is cut off, a statement would wait for its timeout. */
+  async #connect(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect()
+      if (!this.#hosts.isFormerPrimary((client as unknown as HostClient).target)) return client
+      client.release(true)
+    }
   }
 
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
