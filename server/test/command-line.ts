@@ -114,11 +114,14 @@ export function startJeton(argv: readonly string[], surroundings: Surroundings):
 
 const BINARY = fileURLToPath(new URL('../bin/jeton.js', import.meta.url))
 
+/** The variables of this process without settings. */
+export const ownEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JETON_')))
+
 /** Runs the binary in its own process, with only the given settings. */
 export function spawnJeton(argv: readonly string[], env: Readonly<Record<string, string>>) {
-  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JETON_')))
   return spawn(process.execPath, [BINARY, ...argv], {
-    env: { ...own, ...env },
+    env: { ...ownEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
@@ -129,6 +132,24 @@ export async function jetonProcess(
 ): Promise<Ran> {
   const child = spawnJeton(argv, env)
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  return { code, out, err }
+}
+
+/** Runs the binary, and sends it a signal as soon as its output matches. */
+export async function interruptedProcess(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { at, signal }: { readonly at: RegExp; readonly signal: NodeJS.Signals },
+): Promise<Ran> {
+  const child = spawnJeton(argv, env)
+  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    const before = at.test(said)
+    said += chunk
+    if (!before && at.test(said)) child.kill(signal)
+  })
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   return { code, out, err }
 }

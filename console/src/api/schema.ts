@@ -2719,6 +2719,8 @@ export interface components {
             skipped: number;
             /** @description With `dry_run`: up to 10 of the deliveries. */
             sample: components["schemas"]["Delivery"][];
+            /** @description Send it as `cursor` to continue, if `limit` ended the call. Null after the last one. */
+            next_cursor: string | null;
         };
         Transaction: {
             /** @description Id of the resource. */
@@ -5784,6 +5786,10 @@ export interface operations {
                     include?: ("exhausted" | "failing")[];
                     /** @description Only count them and show some. */
                     dry_run?: boolean;
+                    /** @description Stop once this number is due, or a few hundred more. Default: no limit. */
+                    limit?: number;
+                    /** @description `next_cursor` of the previous response, with the same filters. */
+                    cursor?: string;
                 } & (unknown | (unknown | unknown | unknown | unknown | unknown | unknown));
             };
         };

@@ -1079,6 +1079,8 @@ export interface Recovery {
   readonly skipped: number
   /** With `dry_run`: up to 10 of the deliveries. */
   readonly sample: readonly (Delivery)[]
+  /** Send it as `cursor` to continue, if `limit` ended the call. Null after the last one. */
+  readonly next_cursor: string | null
 }
 
 export interface Transaction {
@@ -1684,6 +1686,10 @@ export interface ProjectManagement {
       readonly include?: readonly ("exhausted" | "failing")[]
       /** Only count them and show some. */
       readonly dry_run?: boolean
+      /** Stop once this number is due, or a few hundred more. Default: no limit. */
+      readonly limit?: number
+      /** `next_cursor` of the previous response, with the same filters. */
+      readonly cursor?: string
     }): Promise<Recovery>
   }
   readonly customers: {

@@ -1,5 +1,6 @@
 import { type BackupHead, createBackup, type NewBackup } from '../platform/backup/index.ts'
 import { type Database, migrationsIn, type Reader } from '../platform/database/index.ts'
+import type { Progress } from '../platform/progress.ts'
 import { StartFailure } from '../platform/start-failure.ts'
 import { readTable, tablesOf } from './backup-tables.store.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -35,18 +36,21 @@ export interface BackupReport {
 interface Options {
   readonly file: string
   readonly now: number
-  /** Called after every page. */
-  readonly onProgress?: (table: string, rows: number) => void
+  /** A step per table. */
+  readonly progress?: Progress
+  /** Stops the backup, which then throws the reason and leaves no file. */
+  readonly signal?: AbortSignal
 }
 
 /** Writes a consistent snapshot of the store to one file, while the service keeps running. */
 export async function backUp(db: Database, options: Options): Promise<BackupReport> {
-  const backup = await createBackup(options.file)
+  const { file, signal } = options
+  const backup = await createBackup(file)
   try {
-    return await db.snapshot((reader) => copy(db, reader, backup, options))
+    return await db.snapshot((reader) => copy(db, reader, backup, options), signal)
   } catch (error) {
     await backup.abandon()
-    throw error
+    throw signal?.aborted ? signal.reason : error
   }
 }
 
@@ -54,7 +58,7 @@ async function copy(
   db: Database,
   reader: Reader,
   backup: NewBackup,
-  { now, onProgress }: Options,
+  { now, progress, signal }: Options,
 ): Promise<BackupReport> {
   const migrations = await knownMigrationsIn(db, reader)
   const head: BackupHead = {
@@ -66,16 +70,22 @@ async function copy(
   }
   await backup.head(head)
   const counts = new Map<string, number>()
-  for (const table of await tablesOf(migrations)) {
-    if (EXCLUDED_TABLES.includes(table.name)) continue
+  const tables = (await tablesOf(migrations)).filter(({ name }) => !EXCLUDED_TABLES.includes(name))
+  progress?.plan(tables.length)
+  for (const table of tables) {
     await backup.table({ table: table.name, columns: table.columns })
     counts.set(table.name, 0)
+    progress?.begin(table.name)
+    progress?.update(0)
     for await (const page of readTable(reader, table, PAGE_ROWS)) {
+      signal?.throwIfAborted()
       await backup.rows(page)
       counts.set(table.name, counts.get(table.name)! + page.length)
-      onProgress?.(table.name, counts.get(table.name)!)
+      progress?.update(counts.get(table.name)!)
     }
+    progress?.end()
   }
+  signal?.throwIfAborted()
   return { takenAt: head.taken_at, tables: counts, ...(await backup.finish()) }
 }
 

@@ -12,12 +12,12 @@ import {
   type Database,
   isPostgresInUse,
   type Migration,
-  migrate,
   migrateIn,
   type Reader,
   type Transaction,
 } from '../platform/database/index.ts'
 import type { Actor } from '../platform/http/index.ts'
+import type { Progress } from '../platform/progress.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import { EXIT, StartFailure } from '../platform/start-failure.ts'
 import { EXCLUDED_TABLES } from './back-up.ts'
@@ -31,8 +31,18 @@ const ACTOR: Actor = { type: 'system', id: 'command-line', address: null, reques
 const ROWS_PER_STATEMENT = 100
 
 /** Reads a file to its end, so that it is known to be complete, and checks that this version can restore it. */
-export async function checkBackup(file: string): Promise<BackupFile> {
-  const backup = await readBackup(file)
+export async function checkBackup(
+  file: string,
+  { progress, signal }: Pick<RestoreOptions, 'progress' | 'signal'> = {},
+): Promise<BackupFile> {
+  let rows = 0
+  progress?.begin('check the file')
+  const backup = await readBackup(file, () => {
+    signal?.throwIfAborted()
+    progress?.update(++rows)
+    return undefined
+  })
+  progress?.end()
   const tables = new Map((await tablesOf(migrationsOf(backup))).map((table) => [table.name, table]))
   for (const shape of backup.shapes) {
     const { columns } = tables.get(shape.table) ?? {}
@@ -68,35 +78,39 @@ export const inUse = (label: string): StartFailure =>
     EXIT.tryAgain,
   )
 
-/**
- * Restores the store to the state of the backup, in one transaction. Tokens are not restored: all tokens issued before or
- * after the backup are invalid, because a key that was blocked after the backup is active in it.
- */
-export async function restore(
-  db: Database,
-  { file, replace }: { file: string; replace: boolean },
-): Promise<BackupFile> {
-  const backup = await checkBackup(file)
-  if (await isPostgresInUse(db)) throw inUse(db.label)
-  await db.transaction((tx) => load(tx, db, { file, backup, replace }), { noTimeout: true })
-  // Applies the migrations since the backup.
-  await migrate(db, { migrations: MIGRATIONS, program: VERSION })
-  return backup
-}
-
-interface Loading {
+export interface RestoreOptions {
   readonly file: string
+  /** The file as it was checked. */
   readonly backup: BackupFile
   readonly replace: boolean
+  /** A step per table with rows, and one per migration since the backup. */
+  readonly progress?: Progress
+  /** Stops the restore, which then throws the reason and changes nothing. */
+  readonly signal?: AbortSignal
 }
 
-async function load(tx: Transaction, db: Database, { file, backup, replace }: Loading): Promise<void> {
+/**
+ * Restores the store to the state of the backup and migrates it, in one transaction. Tokens are not restored: all tokens
+ * issued before or after the backup are invalid, because a key that was blocked after the backup is active in it.
+ */
+export async function restore(db: Database, options: RestoreOptions): Promise<void> {
+  const { signal } = options
+  if (await isPostgresInUse(db)) throw inUse(db.label)
+  await db.transaction((tx) => load(tx, db, options), { noTimeout: true, signal })
+}
+
+async function load(tx: Transaction, db: Database, options: RestoreOptions): Promise<void> {
+  const { backup, replace, progress } = options
   const filled = await contentsOf(tx)
   if (filled.length > 0 && !replace) throw notEmpty(db.label, filled)
   await dropTables(tx, await tablesOf(MIGRATIONS))
   const migrations = migrationsOf(backup)
   await migrateIn(tx, db.engine, { migrations, program: VERSION })
-  await loadRows(tx, file, await tablesOf(migrations))
+  const withRows = [...backup.tables.values()].filter((rows) => rows > 0)
+  progress?.plan(withRows.length + MIGRATIONS.length - migrations.length)
+  await loadRows(tx, options, await tablesOf(migrations))
+  const planned = progress && { ...progress, plan: () => undefined }
+  await migrateIn(tx, db.engine, { migrations: MIGRATIONS, program: VERSION, progress: planned })
   await invalidateAllTokens(tx)
   await forgetAllCredits(tx)
   await recordChange({ random: randomBytes }, tx, {
@@ -115,26 +129,37 @@ export const notEmpty = (label: string, filled: readonly string[]): StartFailure
     EXIT.refused,
   )
 
-async function loadRows(tx: Transaction, file: string, tables: readonly Table[]): Promise<void> {
+async function loadRows(
+  tx: Transaction,
+  { file, backup, progress }: RestoreOptions,
+  tables: readonly Table[],
+): Promise<void> {
   const byName = new Map(tables.map((table) => [table.name, table]))
-  let rows: BackupRow[] = []
-  let filling: BackupTable | undefined
+  let batch: BackupRow[] = []
+  let loading: BackupTable | undefined
+  let loaded = 0
   const flush = async () => {
-    const batch = rows
-    rows = []
-    if (batch.length > 0) await insertRows(tx, byName.get(filling!.table)!, batch)
+    const rows = batch
+    batch = []
+    await insertRows(tx, byName.get(loading!.table)!, rows)
+    loaded += rows.length
+    progress?.update(loaded, backup.tables.get(loading!.table))
+  }
+  const endTable = async () => {
+    if (!loading) return
+    await flush()
+    progress?.end()
+  }
+  const beginTable = async (table: BackupTable) => {
+    await endTable()
+    loading = table
+    loaded = 0
+    progress?.begin(table.table)
   }
   await readBackup(file, (table, row) => {
-    const full = rows.length === ROWS_PER_STATEMENT || (filling !== undefined && filling !== table)
-    if (!full) {
-      filling = table
-      rows.push(row)
-      return undefined
-    }
-    return flush().then(() => {
-      filling = table
-      rows.push(row)
-    })
+    // No promise for most rows.
+    if (loading === table && batch.length < ROWS_PER_STATEMENT) return void batch.push(row)
+    return (loading === table ? flush() : beginTable(table)).then(() => void batch.push(row))
   })
-  await flush()
+  await endTable()
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type BackupReport, backUp } from '../app/back-up.ts'
@@ -9,9 +10,11 @@ import { type Config, readConfig } from '../platform/config/index.ts'
 import { type Database, isSqliteInUse, openDatabase } from '../platform/database/index.ts'
 import { keyIdOf } from '../platform/encryption.ts'
 import { encryptionKeyFile, KEY_ADVICE, readEncryptionKeys } from '../platform/encryption-key.ts'
+import type { Progress } from '../platform/progress.ts'
 import { EXIT } from '../platform/start-failure.ts'
 import { CommandFailure, wrongUsage } from './exit.ts'
 import { type Io, printLine, remark } from './io.ts'
+import { explainStop, rowsText, showProgress } from './progress.ts'
 import { noStore, openExisting, storeExists } from './store.ts'
 
 /** Writes a backup of the store while the service runs. */
@@ -21,14 +24,17 @@ export async function backup(io: Io, typed: string, options: { json?: boolean })
   if (!storeExists(config)) throw noStore(config)
   refuseExisting(file)
   const db = await openExisting(config)
+  const { stopped } = io.goLive()
+  const progress = showProgress(io)
   try {
-    const report = await backUp(db, { file, now: io.now(), onProgress: progress(io) })
+    const report = await backUp(db, { file, now: io.now(), progress, signal: stopped })
     if (options.json)
       return printLine(io, JSON.stringify({ ...report, file, tables: Object.fromEntries(report.tables) }))
     printLine(io, file)
     printReport(io, report, config)
   } catch (error) {
-    throw explained(error, file)
+    progress.fail()
+    throw explainStop(explained(error, file), stopped, 'Stopped. No file was written.')
   } finally {
     await db.close()
   }
@@ -52,27 +58,10 @@ function explained(error: unknown, file: string): unknown {
   return error
 }
 
-/** Progress of large tables, on stderr; stdout has only the name of the file. */
-function progress(io: Io): (table: string, rows: number) => void {
-  const STEP = 100_000
-  let next = STEP
-  return (table, rows) => {
-    if (rows < STEP) next = STEP
-    if (rows < next) return
-    remark(io, `${table}: ${rows.toLocaleString('en')} rows so far`)
-    next = rows + STEP
-  }
-}
-
-function printReport(
-  io: Io,
-  { tables, rows, bytes, takenAt, encryptionKeys }: BackupReport,
-  config: Config,
-): void {
-  const filled = [...tables].filter(([, count]) => count > 0)
-  for (const [table, count] of filled) remark(io, `  ${table.padEnd(22)}${count.toLocaleString('en')}`)
+/** On stderr; stdout has only the name of the file. */
+function printReport(io: Io, { rows, bytes, takenAt, encryptionKeys }: BackupReport, config: Config): void {
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-  remark(io, `${rows.toLocaleString('en')} rows, ${size}, as of ${takenAt}.`)
+  remark(io, `${rowsText(rows)}, ${size}, as of ${takenAt}.`)
   remark(io, 'It contains no tokens: they are valid for 15 minutes, and a restore invalidates all of them.')
   if (encryptionKeys.length > 0)
     remark(
@@ -93,28 +82,42 @@ interface RestoreOptions {
 
 /** Restores a backup into the store. The service must be stopped. */
 export async function restoreStore(io: Io, typed: string, options: RestoreOptions): Promise<void> {
-  const config = readConfig(io.env)
-  const file = resolve(typed)
   if (options.replace && !options.yes && !io.ask)
     throw wrongUsage('Refusing to replace data without confirmation (no terminal). Pass --yes.')
-  const backup = await readable(() => checkBackup(file))
+  const progress = showProgress(io)
+  const { stopped: signal } = io.goLive()
+  try {
+    await checkAndRestore(io, { ...options, file: resolve(typed), progress, signal })
+  } catch (error) {
+    progress.fail()
+    if (error instanceof BackupUnreadable) throw new CommandFailure(error.message, EXIT.refused)
+    throw explainStop(
+      error,
+      signal,
+      'Stopped. Nothing was changed. To restore it, run the same command again.',
+    )
+  }
+}
+
+interface Restoring extends RestoreOptions {
+  readonly file: string
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+async function checkAndRestore(io: Io, restoring: Restoring): Promise<void> {
+  const config = readConfig(io.env)
+  const { file, progress, signal, replace = false } = restoring
+  const backup = await checkBackup(file, { progress, signal })
   const db = await openAlone(config)
   try {
-    await confirm(io, db, options)
-    await readable(() => restore(db, { file, replace: options.replace === true }))
+    await confirm(io, db, restoring)
+    signal.throwIfAborted()
+    await restore(db, { file, backup, replace, progress, signal })
     printRestored(io, backup, db)
     warnOfKeys(io, backup, config)
   } finally {
     await db.close()
-  }
-}
-
-async function readable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof BackupUnreadable) throw new CommandFailure(error.message, EXIT.refused)
-    throw error
   }
 }
 
@@ -125,19 +128,19 @@ async function openAlone(config: Config): Promise<Database> {
   return openDatabase({ clock: systemClock }, { url, pool: 1, folder })
 }
 
-async function confirm(io: Io, db: Database, { replace, yes }: RestoreOptions): Promise<void> {
+async function confirm(io: Io, db: Database, { replace, yes, signal }: Restoring): Promise<void> {
   const filled = await contentsOf(db)
   if (filled.length === 0) return
   if (!replace) throw notEmpty(db.label, filled)
   if (yes) return
-  const answer = await io.ask!(
-    `${db.label} has ${filled.join(', ')}. All of it will be lost. Type "replace" to confirm: `,
-  )
+  const question = `${db.label} has ${filled.join(', ')}. All of it will be lost. Type "replace" to confirm: `
+  // Without an answer, a signal counts as "no".
+  const answer = await Promise.race([io.ask!(question), once(signal, 'abort').then(() => '')])
   if (answer !== 'replace') throw new CommandFailure('Nothing was changed.', EXIT.refused)
 }
 
 function printRestored(io: Io, { head, tail }: BackupFile, db: Database): void {
-  printLine(io, `${tail.rows.toLocaleString('en')} rows restored into ${db.label}, as of ${head.taken_at}.`)
+  printLine(io, `${rowsText(tail.rows)} restored into ${db.label}, as of ${head.taken_at}.`)
   remark(io, 'All tokens have stopped working. API clients must request new ones.')
   remark(
     io,

@@ -8,6 +8,10 @@ import { openBrowser } from './open-browser.ts'
 
 interface Writer {
   write(text: string): unknown
+  /** True for a terminal. */
+  readonly isTTY?: boolean
+  /** Width of the terminal. */
+  readonly columns?: number
 }
 
 /** Everything outside the program that a command uses. Tests pass their own. */

@@ -28,6 +28,8 @@ export interface Extra {
   run?(io: Io, options: Options): Promise<void>
   /** Runs before the request and may refuse it. */
   before?(session: Session, request: ApiRequest): Promise<void>
+  /** Sends the request in parts instead. */
+  send?(session: Session, request: ApiRequest): Promise<Answer>
   /** The response with names instead of ids, for a terminal. `text` stays unchanged. */
   forPeople?(session: Session, answer: Answer): Promise<Answer>
   /** Runs after the response is printed, except with --json and --quiet. */
@@ -149,7 +151,8 @@ async function execute(io: Io, about: About, typed: Typed): Promise<void> {
     request = await confirmed(session, operation, { request, yes: yes || options.curl === true })
   if (options.curl) return printLine(io, curlLine(session.connection.url, request))
   await extra?.before?.(session, request)
-  const answer = options.all ? await everyPage(session, request) : await session.call(request)
+  const send = extra?.send ?? ((_: Session, one: ApiRequest) => session.call(one))
+  const answer = options.all ? await everyPage(session, request) : await send(session, request)
   const shown = io.isTTY && extra?.forPeople ? await extra.forPeople(session, answer) : answer
   printAnswer(io, shown, { operation, catalogue, reference: typed.reference, output: options })
   if (!options.json && !options.quiet) await extra?.after?.(session, answer, options)

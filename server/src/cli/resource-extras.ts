@@ -4,6 +4,7 @@ import { CommandFailure, EXIT, ExitWith } from './exit.ts'
 import type { Options } from './fields.ts'
 import { shellWord } from './format.ts'
 import { type Io, remark } from './io.ts'
+import { recoverInBatches } from './recover.ts'
 import { type List, projectName, type Resource } from './resolve.ts'
 import type { Extra } from './resource-command.ts'
 
@@ -251,6 +252,7 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'delivery.show': { examples: ['jeton delivery show whs_…   # every attempt, and the payload'] },
   'delivery.retry': { examples: ['jeton delivery retry whs_…'] },
   'delivery.recover': {
+    send: recoverInBatches,
     conclude: noteLeftOut,
     examples: [
       'jeton delivery recover --since 6h --dry-run',

@@ -9,6 +9,7 @@ import { addConsole } from './console.ts'
 import { addDemo } from './demo/demo.ts'
 import { EXIT, explainFailure } from './exit.ts'
 import { addExplain } from './explain.ts'
+import { TERMINAL_COLUMNS } from './format.ts'
 import { asStarted, type Io } from './io.ts'
 import { addEventKinds, addTail } from './live/event-commands.ts'
 import { addListen } from './live/listen.ts'
@@ -27,7 +28,7 @@ import { addVerify } from './verify/verify.ts'
 /** Meaning of each exit code, for the help and the generated reference. */
 export const EXIT_CODES: readonly (readonly [number, string])[] = [
   [0, 'success'],
-  [EXIT.refused, 'rejected by the server'],
+  [EXIT.refused, 'rejected or stopped'],
   [EXIT.usage, 'usage error'],
   [EXIT.notFound, 'not found'],
   [EXIT.credentials, 'credentials'],
@@ -135,7 +136,19 @@ async function printHelp(program: Command, words: readonly string[]): Promise<vo
 
 /** Runs the arguments; returns the exit code. */
 export async function run(given: Io): Promise<number> {
-  const io: Io = { ...given, stderr: { write: (text) => given.stderr.write(asStarted(given, text)) } }
+  const { stderr } = given
+  const io: Io = {
+    ...given,
+    stderr: {
+      write: (text) => stderr.write(asStarted(given, text)),
+      get isTTY() {
+        return stderr.isTTY === true
+      },
+      get columns() {
+        return stderr.columns || TERMINAL_COLUMNS
+      },
+    },
+  }
   try {
     const program = buildProgram(io)
     const [first = 'help', ...rest] = io.argv

@@ -314,6 +314,7 @@ eachEngine((engine) => {
         held: 0,
         failing_left_out: 0,
         skipped: 0,
+        next_cursor: null,
       }
 
       const dry = await recover({ ...body, dry_run: true })
@@ -371,6 +372,36 @@ eachEngine((engine) => {
       await service.advance(1_000)
       expect(await left()).toBe(703)
       expect((await recover({ since: iso(since) })).body).toMatchObject({ reopened: 703 })
+    })
+
+    test('a recovery with a limit makes every delivery due exactly once if its cursor is sent back', async () => {
+      const hooks = [await record.webhook(), await record.webhook(), await record.webhook()]
+      const waiting: Wanted = { attempts_made: 1, first_attempt_at: now, next_attempt_at: now + 60_000 }
+      for (const to of hooks) {
+        await record.deliveries(
+          to,
+          Array.from({ length: 520 }, (_, i) => givenUp(now - i)),
+        )
+        await record.attempts(await record.deliveries(to, [waiting, waiting]))
+      }
+      const body = { since: iso(now - 3_600_000), include: ['exhausted', 'failing'], limit: 501 }
+      const counts: number[] = []
+      let cursor: string | null = null
+      do {
+        const { status, text, body: done } = await recover({ ...body, ...(cursor && { cursor }) })
+        expect(status, text).toBe(200)
+        counts.push(done.reopened)
+        cursor = done.next_cursor
+        // Failed again meanwhile.
+        await service.service.db.transaction((tx) =>
+          sql`update deliveries set attempts_made = 2, next_attempt_at = ${now + 60_000}
+            where project_id = ${record.projectId} and status = 'pending'`.execute(tx.write<never>()),
+        )
+      } while (cursor !== null)
+      expect(counts.length).toBeGreaterThan(2)
+      expect(Math.max(...counts)).toBeLessThanOrEqual(1_001)
+      expect(counts.reduce((sum, n) => sum + n)).toBe(3 * 522)
+      expect((await recover({ ...body, cursor: 'exhausted.1' })).body.key).toBe('invalid_payload')
     })
 
     test('a recovery may name one destination, counts held deliveries, and skips deleted destinations', async () => {

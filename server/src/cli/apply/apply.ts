@@ -4,7 +4,7 @@ import { type ConnectionOptions, nameServer } from '../connection.ts'
 import { CommandFailure, EXIT, ExitWith } from '../exit.ts'
 import { plain, shellWord } from '../format.ts'
 import { type Io, printLine, remark } from '../io.ts'
-import { mark } from '../print.ts'
+import { stepLines } from '../progress.ts'
 import { refuseUnattended } from '../resource-request.ts'
 import { type Change, labelOf, type Match, type Plan } from './change.ts'
 import type { ProjectEntry } from './declaration.ts'
@@ -129,17 +129,17 @@ async function makeEach(
 ): Promise<Change[]> {
   const live = io.goLive()
   const context = { session, secrets, projectIds: new Map(projectIds) }
-  const progress = options.json ? SILENT : progressOf(io, changes.length)
+  const steps = stepLines(io, { to: options.json ? 'stderr' : 'stdout', of: changes.length })
   const done: Change[] = []
   for (const change of changes) {
     if (live.stopped.aborted) break
-    progress.begin(done.length + 1, change)
+    steps.begin(`${change.action} ${plain(labelOf(change))}`)
     try {
       const id = await makeChange(context, change)
       done.push(change)
-      progress.end(change, id)
+      steps.end(`${PAST[change.action]} ${plain(labelOf(change))} (${id})`)
     } catch (error) {
-      progress.fail()
+      steps.fail()
       secrets.close()
       throw failed(error, change, { done: done.length, of: changes.length })
     }
@@ -147,37 +147,12 @@ async function makeEach(
   return done
 }
 
-const SILENT = { begin: () => undefined, end: () => undefined, fail: () => undefined }
 const PAST = {
   create: 'created',
   update: 'updated',
   regenerate: 'replaced the secret of',
   delete: 'deleted',
 } as const
-
-/** In a terminal a line appears when its change starts; elsewhere when it is made. */
-function progressOf(
-  io: Io,
-  of: number,
-): {
-  begin(number: number, change: Change): void
-  end(change: Change, id: string): void
-  fail(): void
-} {
-  const width = String(of).length
-  return {
-    begin: (number, change) =>
-      void (
-        io.isTTY &&
-        io.stdout.write(
-          `${String(number).padStart(width)}/${of}  ${change.action} ${plain(labelOf(change))} `,
-        )
-      ),
-    end: (change, id) =>
-      printLine(io, io.isTTY ? mark(io, true) : `${PAST[change.action]} ${plain(labelOf(change))} (${id})`),
-    fail: () => void (io.isTTY && printLine(io, mark(io, false))),
-  }
-}
 
 function failed(error: unknown, change: Change, { done, of }: { done: number; of: number }): unknown {
   if (!(error instanceof CommandFailure)) return error

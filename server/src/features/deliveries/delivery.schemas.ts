@@ -88,6 +88,9 @@ export const Recovery = Type.Object({
       'How many of `ids` stay as they are: unknown, delivered, due already, or of a disabled or deleted destination.',
   }),
   sample: Type.Array(Delivery, { description: 'With `dry_run`: up to 10 of the deliveries.' }),
+  next_cursor: nullable<string>('string', {
+    description: 'Send it as `cursor` to continue, if `limit` ended the call. Null after the last one.',
+  }),
 })
 
 /** Filters by the last attempt, for the list and for recovery. */

@@ -8,7 +8,13 @@ import type { Recoverable } from './delivery-status.ts'
 import { listedView } from './delivery-view.ts'
 import { matchesFailure } from './failure.store.ts'
 import { listed } from './list-deliveries.ts'
-import { type Candidates, candidatesIn, type RecoveryFilter } from './recovery-candidates.ts'
+import {
+  type Candidates,
+  candidatesIn,
+  RECOVERY_ORDER,
+  type RecoveryFilter,
+  type RecoveryPosition,
+} from './recovery-candidates.ts'
 import { reopenDeliveries } from './reopen-deliveries.ts'
 import type { RecordDeps } from './retry-delivery.ts'
 
@@ -16,6 +22,8 @@ export interface Recovery extends RecoveryFilter {
   readonly include: readonly Recoverable[]
   /** Only counts the deliveries. */
   readonly dryRun: boolean
+  /** Ends the recovery after the transaction that reaches this number. */
+  readonly limit?: number | undefined
   readonly actor: Actor
   /** Ends the recovery after the transaction that runs, if the client has gone. */
   readonly signal?: AbortSignal | undefined
@@ -32,36 +40,42 @@ export async function recoverDeliveries(deps: RecordDeps, recovery: Recovery) {
   await requireProject(deps.db, recovery.projectId)
   // Counts failing ones first: a recovered delivery that fails again is failing, and must not be counted twice.
   const left = recovery.include.includes('failing') ? 0 : await countFailing(deps, recovery)
-  const failing = await recoverIncluded(deps, recovery, 'failing')
-  const exhausted = await recoverIncluded(deps, recovery, 'exhausted')
-  const reopened = failing.reopened + exhausted.reopened
+  const { reopened, held, sample, next } = await recoverIncluded(deps, recovery)
   return {
     reopened,
     /** Of these, to destinations that are disabled: sent once those are enabled. */
-    held: failing.held + exhausted.held,
+    held,
     failing_left_out: left,
     skipped: recovery.ids ? recovery.ids.length - reopened : 0,
-    sample: recovery.dryRun
-      ? await sampleOf(deps, recovery, [...failing.sample, ...exhausted.sample].slice(0, SAMPLE_SIZE))
-      : [],
+    sample: recovery.dryRun ? await sampleOf(deps, recovery, sample) : [],
+    next,
   }
 }
 
-const countFailing = async (deps: RecordDeps, recovery: Recovery): Promise<number> =>
-  (await recoverIncluded(deps, { ...recovery, include: ['failing'], dryRun: true }, 'failing')).reopened
+async function countFailing(deps: RecordDeps, recovery: Recovery): Promise<number> {
+  const counting = { ...recovery, include: ['failing' as const], dryRun: true, limit: undefined }
+  // A call that continues has the answer of the first one.
+  return recovery.after ? 0 : (await recoverIncluded(deps, counting)).reopened
+}
 
-async function recoverIncluded(deps: RecordDeps, recovery: Recovery, state: Recoverable) {
-  const total = { reopened: 0, held: 0, sample: [] as string[] }
-  if (!recovery.include.includes(state)) return total
-  for await (const candidates of candidatesIn(deps.db, recovery, state)) {
+async function recoverIncluded(deps: RecordDeps, recovery: Recovery) {
+  const { limit = Number.POSITIVE_INFINITY } = recovery
+  const total = { reopened: 0, held: 0, sample: [] as string[], next: null as RecoveryPosition | null }
+  for await (const candidates of candidatesOf(deps, recovery)) {
     if (recovery.signal?.aborted) break
-    const { ids, destination } = candidates
+    const { ids, destination, last } = candidates
     const reopened = recovery.dryRun ? ids.length : await recoverSome(deps, recovery, candidates)
     total.reopened += reopened
     if (destination.active !== 1) total.held += reopened
     total.sample.push(...ids.slice(0, SAMPLE_SIZE - total.sample.length))
+    if (total.reopened >= limit) return { ...total, next: last }
   }
   return total
+}
+
+async function* candidatesOf({ db }: RecordDeps, recovery: Recovery): AsyncGenerator<Candidates> {
+  for (const state of RECOVERY_ORDER)
+    if (recovery.include.includes(state)) yield* candidatesIn(db, recovery, state)
 }
 
 async function sampleOf({ db }: RecordDeps, { projectId }: Recovery, ids: readonly string[]) {

@@ -27,12 +27,24 @@ export interface RecoveryFilter {
   /** Created between these times. */
   readonly from?: number | undefined
   readonly to?: number | undefined
+  /** Where an earlier call ended. Only with filters. */
+  readonly after?: RecoveryPosition | undefined
+}
+
+/** States in the order in which they are recovered. */
+export const RECOVERY_ORDER: readonly Recoverable[] = ['failing', 'exhausted']
+
+/** The last delivery that was visited: by state, then by destination, then by time. */
+export interface RecoveryPosition extends Pick<DeliveryRow, 'created_at' | 'id'> {
+  readonly state: Recoverable
+  readonly destinationId: string
 }
 
 export interface Candidates {
   readonly state: Recoverable
   readonly destination: DestinationState
   readonly ids: readonly string[]
+  readonly last: RecoveryPosition
 }
 
 /** Deliveries in a state that match, in batches of one destination that one transaction can change. */
@@ -41,15 +53,20 @@ export async function* candidatesIn(
   filter: RecoveryFilter,
   state: Recoverable,
 ): AsyncGenerator<Candidates> {
+  const { after } = filter
+  if (after && RECOVERY_ORDER.indexOf(state) < RECOVERY_ORDER.indexOf(after.state)) return
   const named = await namedDeliveries(db, filter)
   for (const destination of await destinationsOf(db, filter, { state, named })) {
+    if (after?.state === state && destination.id < after.destinationId) continue
     const found = { state, destination }
     const pages = named
       ? pagesOf(named.filter((row) => row.destination_id === destination.id && isIn(state, row)))
       : readPages(db, filter, found)
     for await (const page of pages) {
       const ids = await recoverableIds(db, filter, page)
-      if (ids.length > 0) yield { ...found, ids }
+      if (ids.length === 0) continue
+      const { created_at, id } = page.at(-1)!
+      yield { ...found, ids, last: { state, destinationId: destination.id, created_at, id } }
     }
   }
 }
@@ -90,12 +107,14 @@ function* pagesOf(rows: readonly NamedRow[]): Generator<readonly NamedRow[]> {
 /** Each page begins behind the one before: a delivery that fails again meanwhile is not taken twice. */
 async function* readPages(
   db: Database,
-  { projectId, failure, from, to }: RecoveryFilter,
-  { state, destination }: Omit<Candidates, 'ids'>,
+  { projectId, failure, from, to, after: start }: RecoveryFilter,
+  { state, destination }: Pick<Candidates, 'state' | 'destination'>,
 ): AsyncGenerator<readonly RecoverableRow[]> {
-  let after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined
+  const destinationId = destination.id
+  let after: Pick<DeliveryRow, 'created_at' | 'id'> | undefined =
+    start?.state === state && start.destinationId === destinationId ? start : undefined
   do {
-    const run = { projectId, destinationId: destination.id, state, failure, from, to, after }
+    const run = { projectId, destinationId, state, failure, from, to, after }
     const page = await listRecoverable(db, run, ROWS_PER_TRANSACTION)
     yield page
     after = page.length === ROWS_PER_TRANSACTION ? page.at(-1) : undefined
@@ -113,7 +132,8 @@ async function destinationsOf(
     const all = named
       ? await findDestinationStates(db, projectId, [...new Set(named.map((row) => row.destination_id))])
       : await destinationsWith(db, projectId, state)
-    return all.filter((one) => one.deleted_at === null && canFail(one))
+    const inOrder = all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    return inOrder.filter((one) => one.deleted_at === null && canFail(one))
   }
   const [destination] = await findDestinationStates(db, projectId, [id])
   if (!destination) throw notFound('destination', id)

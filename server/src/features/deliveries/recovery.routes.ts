@@ -15,9 +15,22 @@ import { failureFields, Recovery } from './delivery.schemas.ts'
 import { RECOVERABLE, type Recoverable } from './delivery-status.ts'
 import { searchPeriod } from './list-deliveries.ts'
 import { recoverDeliveries } from './recover-deliveries.ts'
+import type { RecoveryPosition } from './recovery-candidates.ts'
 import type { RecordDeps } from './retry-delivery.ts'
 
 const MAX_IDS = 500
+const MAX_LIMIT = 100_000
+
+/** State, destination, time and id of the last delivery. */
+const CURSOR = /^(failing|exhausted)\.([\w-]{1,80})\.(\d{1,15})\.([\w-]{1,80})$/
+
+function decodeCursor(text: string): RecoveryPosition {
+  const [, state, destinationId, at, id] = CURSOR.exec(text)!
+  return { state: state as Recoverable, destinationId: destinationId!, created_at: Number(at), id: id! }
+}
+
+const encodeCursor = ({ state, destinationId, created_at, id }: RecoveryPosition): string =>
+  [state, destinationId, created_at, id].join('.')
 
 /** Without one of these, a call without a thought would send everything that ever failed. */
 const FILTERS = ['since', 'destination', 'event', 'http_status', 'error', 'from'] as const
@@ -52,6 +65,20 @@ const Body = strict(
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ description: 'Only count them and show some.' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        description: 'Stop once this number is due, or a few hundred more. Default: no limit.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: CURSOR.source,
+        'x-says': 'is invalid: send next_cursor of the previous response unchanged',
+        description: '`next_cursor` of the previous response, with the same filters.',
+      }),
+    ),
   },
   {
     oneOf: [{ required: ['ids'] }, { anyOf: FILTERS.map((name) => ({ required: [name] })), ...WHICH }],
@@ -90,6 +117,7 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
       const period = error === undefined ? asked : searchPeriod(asked, deps.clock.now())
       const failure = { httpStatus: body.http_status, error }
       const named = { projectId: params.project_id, ids, destination, event }
+      const after = body.cursor === undefined ? undefined : decodeCursor(body.cursor)
       const recovery = {
         ...named,
         ...period,
@@ -97,10 +125,12 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
         failure,
         include,
         dryRun,
+        limit: body.limit,
+        after,
         actor,
         signal: clientGone(reply),
       }
-      const outcome = await recoverDeliveries(deps, recovery)
+      const { next, ...outcome } = await recoverDeliveries(deps, recovery)
       return {
         object: 'recovery' as const,
         since: isoTimeOrNull(since ?? null),
@@ -108,6 +138,7 @@ export function recoveryRoutes(app: App, deps: RecordDeps & { readonly clock: Cl
         include: [...include],
         dry_run: dryRun,
         ...outcome,
+        next_cursor: next && encodeCursor(next),
       }
     },
   )

@@ -58,7 +58,8 @@ function explained(error: unknown, file: string): unknown {
   if (code === 'ENOENT') return new BackupUnreadable(`File not found: ${file}.`)
   if (code === 'EACCES' || code === 'EISDIR') return new BackupUnreadable(`${file} cannot be read (${code}).`)
   if (code === 'Z_BUF_ERROR') return broken(`${file} is truncated.`)
-  if (code?.startsWith('Z_')) return broken(`${file} is damaged or not a Jeton backup.`)
+  // The code of an aborted signal is a number.
+  if (String(code).startsWith('Z_')) return broken(`${file} is damaged or not a Jeton backup.`)
   if (error instanceof SyntaxError) return broken(`${file} is damaged: a line is not JSON.`)
   return error
 }

@@ -47,13 +47,18 @@ interface Engine extends Reader {
    * Runs `work` in one transaction (PostgreSQL: READ COMMITTED) and commits, or rolls back if it throws. After a
    * deadlock the work runs again, so it must change nothing outside the transaction. A statement that fails rolls the
    * transaction back, even if the work catches the error. `noTimeout` removes the statement timeout, for migrations.
+   * If `signal` aborts before the commit is sent, the transaction is rolled back and throws the reason. PostgreSQL cancels
+   * the running statement; SQLite finishes it.
    */
   transaction<T>(
     work: (tx: Transaction) => Promise<T>,
-    options?: { readonly noTimeout?: boolean },
+    options?: { readonly noTimeout?: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<T>
-  /** Reads one consistent snapshot, regardless of how long `work` takes. For backups: no timeout, and its own connection. */
-  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
+  /**
+   * Reads one consistent snapshot, regardless of how long `work` takes. For backups: no timeout, and its own connection.
+   * `signal` cancels the running statement on PostgreSQL; between statements the work itself must stop.
+   */
+  snapshot<T>(work: (reader: Reader) => Promise<T>, signal?: AbortSignal): Promise<T>
   now(): Promise<number>
   /**
    * Calls back after each commit that notified the topic. Best effort: on SQLite only the processes of one service are

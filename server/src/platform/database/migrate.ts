@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { Progress } from '../progress.ts'
 import { StartFailure } from '../start-failure.ts'
 import type { Database, Reader, Transaction } from './database.ts'
 import { tableNames } from './table-names.ts'
@@ -105,28 +106,39 @@ async function raiseOldestProgram(tx: Transaction, oldest_program: string): Prom
 interface MigrateOptions {
   readonly migrations: readonly Migration[]
   readonly program: string
+  /** A step per migration. */
+  readonly progress?: Progress | undefined
 }
 
 /** Brings the store up to date in an open transaction. Returns the names of the applied migrations. */
 export async function migrateIn(
   tx: Transaction,
   engine: Database['engine'],
-  { migrations, program }: MigrateOptions,
+  { migrations, program, progress }: MigrateOptions,
 ): Promise<string[]> {
   const types: ColumnTypes = { bytes: engine === 'sqlite' ? 'blob' : 'bytea' }
   await prepare(tx, engine)
   await refuseIfTooOld(tx, program)
   const pending = missingFrom(migrations, await appliedIn(tx))
-  for (const migration of pending) await apply(tx, migration, types)
+  progress?.plan(pending.length)
+  for (const migration of pending) {
+    progress?.begin(migration.name)
+    await apply(tx, migration, types)
+    progress?.end()
+  }
   return pending.map((migration) => migration.name)
 }
 
 /**
  * Brings the store up to date in one transaction under one lock. If ten processes start together, one migrates and the
- * others find nothing to do. A failure changes nothing.
+ * others find nothing to do. A failure changes nothing, and neither does a signal that aborts.
  */
-export async function migrate(db: Database, options: MigrateOptions): Promise<MigrationReport> {
-  const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { noTimeout: true })
+export async function migrate(
+  db: Database,
+  options: MigrateOptions & { readonly signal?: AbortSignal },
+): Promise<MigrationReport> {
+  const { signal } = options
+  const applied = await db.transaction((tx) => migrateIn(tx, db.engine, options), { noTimeout: true, signal })
   return { applied, total: options.migrations.length }
 }
 

@@ -21,11 +21,15 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
   readonly #connection: DatabaseConnection
   readonly #unanswered = new Set<Promise<unknown>>()
   readonly #sentWithCommit: Promise<unknown>[] = []
+  readonly #signal: AbortSignal | undefined
   #firstError: unknown
   #isOver = false
+  /** From here on, only the engine knows whether the transaction is kept. */
+  isCommitSent = false
 
-  constructor(connection: DatabaseConnection) {
+  constructor(connection: DatabaseConnection, signal: AbortSignal | undefined) {
     this.#connection = connection
+    this.#signal = signal
   }
 
   provideConnection<T>(consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
@@ -37,6 +41,7 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
     // A driver would refuse the statement without sending it, and the commit behind it would succeed.
     if (query.parameters.includes(undefined))
       this.#firstError ??= new Error(`A parameter is undefined: ${query.sql}`)
+    if (this.#signal?.aborted) this.#firstError ??= this.#signal.reason
     if (this.#firstError) throw this.#firstError
     return this.track(this.#connection.executeQuery<Row>(query))
   }
@@ -71,6 +76,8 @@ class TransactionConnection implements ConnectionProvider, DatabaseConnection, L
       for (const answers of this.#sentWithCommit) await answers
       throw this.#firstError
     }
+    this.#signal?.throwIfAborted()
+    this.isCommitSent = true
     this.track(commit()).catch(() => undefined)
     for (const answers of this.#sentWithCommit) await answers
     await this.#settle()
@@ -116,9 +123,12 @@ export class PipelinedKysely {
   }
 
   /** `begin` is sent with the first statement, `commit` after all results or with the last statements. */
-  transaction<T>(work: (kysely: Kysely<never>, statements: LastStatements) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (kysely: Kysely<never>, statements: LastStatements) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     return this.kysely.getExecutor().provideConnection(async (connection) => {
-      const statements = new TransactionConnection(connection)
+      const statements = new TransactionConnection(connection, signal)
       statements.track(this.#driver.beginTransaction(connection, {})).catch(() => undefined)
       try {
         const result = await work(this.#kyselyOn(statements), statements)
@@ -128,7 +138,7 @@ export class PipelinedKysely {
         statements.abandon()
         // An error of the rollback must not hide the original error.
         await this.#driver.rollbackTransaction(connection).catch(() => undefined)
-        throw error
+        throw signal?.aborted && !statements.isCommitSent ? signal.reason : error
       }
     })
   }

@@ -8,7 +8,7 @@ import { isInLostTransaction, isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
 import { CHANNEL, Notifications } from './notifications.ts'
 import type { Connection } from './prepared-statements.ts'
-import { PrimaryPool } from './primary-pool.ts'
+import { clientFor, PrimaryPool } from './primary-pool.ts'
 
 type Result = Pick<QueryResult, 'command' | 'rowCount' | 'rows'>
 
@@ -101,18 +101,59 @@ async function readSnapshot<T>(kysely: Kysely<never>, work: (reader: Reader) => 
   }
 }
 
+/** Where statements are cancelled, and when. */
+interface Canceller {
+  readonly hosts: Hosts
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Cancels the statement that runs on this connection when the signal aborts. Otherwise the server would finish it, and keep
+ * its locks, even after this process has ended.
+ */
+async function cancellable<T>(
+  kysely: Kysely<never>,
+  { hosts, signal }: Canceller,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!signal) return work()
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(kysely)
+  const cancel = () => void cancelStatement(hosts, rows[0]!.pid).catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  try {
+    return await work()
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** Needs a connection of its own, because all of the pool may be in use. */
+async function cancelStatement(hosts: Hosts, pid: number): Promise<void> {
+  const client = new (clientFor(hosts))()
+  await client.connect()
+  try {
+    await client.query('select pg_cancel_backend($1)', [pid])
+  } finally {
+    await client.end()
+  }
+}
+
 /** Runs the work again after a deadlock, because nothing of it was kept. */
 async function runTransaction<T>(
   pipelined: PipelinedKysely,
   work: (tx: Transaction) => Promise<T>,
+  canceller: Canceller,
   retries = RETRIES,
 ): Promise<T> {
   try {
-    return await pipelined.transaction((tx, statements) => work(transactionOn(tx, statements)))
+    return await pipelined.transaction(
+      (tx, statements) => cancellable(tx, canceller, () => work(transactionOn(tx, statements))),
+      canceller.signal,
+    )
   } catch (error) {
     if (retries === 0 || !isWorthRepeating(error)) throw error
     await setTimeout(RETRY_DELAY_MS * (0.5 + Math.random()))
-    return runTransaction(pipelined, work, retries - 1)
+    return runTransaction(pipelined, work, canceller, retries - 1)
   }
 }
 
@@ -132,8 +173,15 @@ export async function openPostgres(url: string, poolSize: number): Promise<Postg
     label: `PostgreSQL ${hostsOf(url)}`,
     read: () => kysely as never,
     now: () => storeTime(kysely),
-    transaction: (work, options) => runTransaction(options?.noTimeout ? withoutTimeout : pipelined, work),
-    snapshot: (work) => withoutTimeout.kysely.connection().execute((one) => readSnapshot(one as never, work)),
+    transaction: (work, options) =>
+      runTransaction(options?.noTimeout ? withoutTimeout : pipelined, work, {
+        hosts,
+        signal: options?.signal,
+      }),
+    snapshot: (work, signal) =>
+      withoutTimeout.kysely
+        .connection()
+        .execute((one: Kysely<never>) => cancellable(one, { hosts, signal }, () => readSnapshot(one, work))),
     withConnection(work, options) {
       const run = (connection: Connection) => work(sqlOn(connection))
       return options?.shared ? pool.useShared(run) : pool.use(run)

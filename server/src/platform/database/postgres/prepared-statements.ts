@@ -1,4 +1,5 @@
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import { NO_TIMEOUT_MS } from '../deadline.ts'
 import { isConnectionLost, isOutdatedPlan, toStoreError } from './errors.ts'
 
 /** Far more than the different statements of Jeton; batches of different lengths add the rest. */
@@ -90,7 +91,7 @@ export class Connection {
     const isSingle = !this.#isInTransaction && !/^begin\b(?!;)/.test(text)
     this.#isInTransaction = !isSingle && text !== 'commit' && text !== 'rollback'
     try {
-      return await (isWorthPreparing(text, parameters) ? this.#statements.run(text, send) : send())
+      return await (this.#canPrepare(text, parameters) ? this.#statements.run(text, send) : send())
     } catch (error) {
       if (!isOutdatedPlan(error)) throw this.#failed(error)
       this.#statements.noteOutdatedPlan()
@@ -98,6 +99,11 @@ export class Connection {
       if (!isSingle) throw error
       return send().catch((again) => Promise.reject(this.#failed(again)))
     }
+  }
+
+  /** Work without a timeout prepares nothing: migrations change tables between two reads of them, in one transaction. */
+  #canPrepare(text: string, parameters: readonly unknown[]): boolean {
+    return this.#timeoutMs < NO_TIMEOUT_MS && isWorthPreparing(text, parameters)
   }
 
   release(isDiscarded = false): void {

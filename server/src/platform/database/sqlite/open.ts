@@ -137,6 +137,7 @@ export async function openSqlite(
           }
           return work(tx as never as Transaction)
         },
+        options?.signal,
       )
       for (const topic of notified) {
         topics.emit(topic)
