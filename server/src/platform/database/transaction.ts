@@ -5,6 +5,7 @@ import {
   type Dialect,
   type Driver,
   Kysely,
+  type Logger,
   type QueryResult,
 } from 'kysely'
 
@@ -103,7 +104,7 @@ export class PipelinedKysely {
   readonly #dialect: Dialect
   readonly #driver: Driver
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, onQuery?: Logger) {
     const driver = dialect.createDriver()
     this.#driver = driver
     this.#dialect = {
@@ -112,7 +113,7 @@ export class PipelinedKysely {
       createIntrospector: (db) => dialect.createIntrospector(db),
       createQueryCompiler: () => dialect.createQueryCompiler(),
     }
-    this.kysely = new Kysely({ dialect: this.#dialect })
+    this.kysely = new Kysely({ dialect: this.#dialect, ...(onQuery && { log: onQuery }) })
   }
 
   /** `begin` is sent with the first statement, `commit` after all results or with the last statements. */
