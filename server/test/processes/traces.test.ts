@@ -136,7 +136,7 @@ eachEngine((engine) => {
         'jeton.delivery.attempt': 1,
       },
     })
-    // The two processes are told apart.
+    // Each process has its own id.
     expect(attempt.resource['service.instance.id']).not.toBe(request.resource['service.instance.id'])
     expect(arrived!.headers.traceparent).toBe(`00-${TRACE}-${attempt.spanId}-01`)
     new Webhook(webhook.secret).verify(arrived!.body, arrived!.headers as Record<string, string>)
