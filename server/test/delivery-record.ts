@@ -56,6 +56,7 @@ export async function openRecord(service: TimedService, name = `Record ${++proje
       channel: 'API',
       key_name: null,
       key_app_id: null,
+      traceparent: null,
       data: JSON.stringify(redemptionData()),
       occurred_at: now,
       created_at: now,

@@ -36,6 +36,7 @@ import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createTargetCheck, type Sender } from '../platform/outbound/index.ts'
 import { startPeriodic } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
+import type { Tracer } from '../platform/tracing.ts'
 import { listAttention } from './attention/list-attention.ts'
 import { checkService } from './checks/check-service.ts'
 import { consoleRoutes } from './console/console.routes.ts'
@@ -51,6 +52,7 @@ import { cacheFigures, identifyProcess } from './process.ts'
 import { readAccess, readOpenApi } from './reference-access.ts'
 import { addManagementRoutes, addPublicRoutes, type RouteDeps } from './routes.ts'
 import { addServiceMetrics } from './service-metrics.ts'
+import { startTracer } from './start-tracer.ts'
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
@@ -94,7 +96,8 @@ export async function openStore({
   config,
   clock,
   supervisorLink,
-}: Pick<Parts, 'config' | 'clock' | 'supervisorLink'>): Promise<{
+  tracer,
+}: Pick<Parts, 'config' | 'clock' | 'supervisorLink'> & { readonly tracer?: Tracer | undefined }): Promise<{
   db: Database
   migrations: MigrationReport
 }> {
@@ -103,7 +106,7 @@ export async function openStore({
     pool: config.JETON_DATABASE_POOL,
     folder: config.JETON_DATA_DIR,
   }
-  const db = await openDatabase({ clock, notifications: supervisorLink?.notifications }, where)
+  const db = await openDatabase({ clock, notifications: supervisorLink?.notifications, tracer }, where)
   try {
     return { db, migrations: await migrate(db, { migrations: MIGRATIONS, program: VERSION }) }
   } catch (error) {
@@ -117,7 +120,9 @@ export async function compose(parts: Parts): Promise<Service> {
   const { config, clock, log, supervisorLink } = parts
   checkNoticeUrl(config)
   const metrics = createMetrics()
-  const store = await openStore(parts)
+  const identity = identifyProcess(parts.worker === false ? 'http' : 'both')
+  const tracer = await startTracer({ ...parts, metrics }, identity.id)
+  const store = await openStore({ ...parts, tracer })
   const { migrations } = store
   const writability = new Writability({ db: store.db, clock, log })
   const db = withMetrics(store.db, metrics, writability.note)
@@ -144,7 +149,6 @@ export async function compose(parts: Parts): Promise<Service> {
     activeTokens: () => countActiveTokens(db, tokenCache.databaseClock.now()),
   })
   const egressPolicy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
-  const identity = identifyProcess(parts.worker === false ? 'http' : 'both')
   const heartbeat = new Heartbeat({
     ...{ db, clock, identity },
     cacheFigures: () => cacheFigures(tokenCache, changeFeed),
@@ -183,7 +187,7 @@ export async function compose(parts: Parts): Promise<Service> {
     whyNotWritable: () => writability.reason(),
     missingKeyIds: () => missingKeyIds(db, config),
     isExposed: !isLoopbackHost(config.JETON_HOST) || config.JETON_PUBLIC_URL?.startsWith('https://') === true,
-    issueBatcher: new IssueBatcher({ db, now: () => tokenCache.databaseClock.now() }),
+    issueBatcher: new IssueBatcher({ db, tracer, now: () => tokenCache.databaseClock.now() }),
     async requireProjects(ids) {
       for (const id of ids) await requireProject(db, id)
     },
@@ -222,6 +226,7 @@ export async function compose(parts: Parts): Promise<Service> {
       clock,
       log,
       metrics,
+      tracer,
       fastPath: config.JETON_FAST_PATH === 'on',
       trustedProxies: config.JETON_TRUSTED_PROXIES,
       managementAllow: config.JETON_MANAGEMENT_ALLOW,
@@ -278,7 +283,7 @@ export async function compose(parts: Parts): Promise<Service> {
           listAttention: () => listAttention(deps),
         }),
       )
-    if (parts.worker !== false) jobs.push(startSending({ ...parts, db, vault, metrics, usage }))
+    if (parts.worker !== false) jobs.push(startSending({ ...parts, db, vault, metrics, usage, tracer }))
   }
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {
@@ -324,6 +329,7 @@ export async function compose(parts: Parts): Promise<Service> {
       )
       await heartbeat.leave()
       await db.close()
+      await tracer?.stop()
     },
   }
 }

@@ -16,6 +16,7 @@ import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
 import { listen, listenAddresses } from './listen.ts'
 import { identifyProcess } from './process.ts'
+import { startTracer } from './start-tracer.ts'
 import { Writability } from './writability.ts'
 
 interface Parts {
@@ -36,7 +37,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const { config } = parts
   const metrics = createMetrics()
   addProcessMetrics(metrics)
-  const { db } = await openStore(parts)
+  const identity = identifyProcess('worker')
+  const tracer = await startTracer({ ...parts, metrics }, identity.id)
+  const { db } = await openStore({ ...parts, tracer })
   const vault = await openVault(db, config)
   if (!vault.ready) {
     await db.close()
@@ -57,8 +60,8 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     activeTokens: async () => countActiveTokens(db, await db.now()),
   })
   const writing = startPeriodic(parts, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run })
-  const sending = startSending({ ...parts, db, vault, metrics, usage })
-  const heartbeat = new Heartbeat({ db, clock: parts.clock, identity: identifyProcess('worker') })
+  const sending = startSending({ ...parts, db, vault, metrics, usage, tracer })
+  const heartbeat = new Heartbeat({ db, clock: parts.clock, identity })
   const beats = startPeriodic(parts, {
     name: 'heartbeat',
     everyMs: HEARTBEAT_EVERY_MS,
@@ -100,6 +103,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       await beats.stop()
       await heartbeat.leave()
       await db.close()
+      await tracer?.stop()
     },
   }
 }

@@ -165,6 +165,12 @@ export const METRICS: Readonly<Record<string, MetricDescription>> = {
     type: 'histogram',
     help: 'Time from the commit of an event to the response of a receiver, for first attempts that succeeded.',
   },
+  jeton_trace_spans_dropped_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Trace spans that were not exported.',
+    note: '`queue_full` or `export_failed`. Only if traces are exported.',
+  },
   process_start_time_seconds: {
     type: 'gauge',
     aggregate: 'min',

@@ -9,6 +9,7 @@ import { madeUpToken } from '../made-up-token.ts'
 import { type Pair, send, startService, type TestService } from '../service.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const ISSUE = { grant_type: 'client_credentials', scope: 'vouchers' }
 
 let folder: string
@@ -107,6 +108,14 @@ const bearer = (): [string, string] => ['Authorization', `Bearer ${live}`]
 describe('with and without the fast path the response has the same bytes', () => {
   const cases: [string, () => Request][] = [
     ['a token is issued', () => ({ path: '/v1/oauth/token', fields: ISSUE, headers: credentials(pair) })],
+    [
+      'the request carries a trace',
+      () => ({
+        path: '/v1/oauth/token',
+        fields: ISSUE,
+        headers: [...credentials(pair), ['traceparent', TRACEPARENT]],
+      }),
+    ],
     [
       'the secret is wrong',
       () => ({

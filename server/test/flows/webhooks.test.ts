@@ -388,6 +388,7 @@ eachEngine((engine) => {
       ['a blank event name', { event_name: ' ' }, 'event_name must be'],
       ['headers in a list', { headers: ['x'] }, 'headers must be an object'],
       ['a header of ours', { headers: { 'webhook-id': 'x' } }, '"webhook-id" is not allowed'],
+      ['a header of traces', { headers: { traceparent: 'x' } }, '"traceparent" is not allowed'],
       ['a header of HTTP', { headers: { host: 'x' } }, '"host" is not allowed'],
       ['a header in capitals', { headers: { 'X-Tenant': 'x' } }, 'lower-case'],
       ['a header that is a number', { headers: { 'x-tenant': 7 } }, 'headers.x-tenant must be text'],

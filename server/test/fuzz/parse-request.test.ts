@@ -78,6 +78,7 @@ const name = fc.constantFrom(
     'Cookie',
     'cookie',
     'Accept',
+    'traceparent',
   ],
   ...[
     'Set-Cookie',

@@ -25,6 +25,7 @@ import { notices } from './0023-notices.ts'
 import { webhookNames } from './0024-webhook-names.ts'
 import { refusedCalls } from './0025-refused-calls.ts'
 import { customerNames } from './0026-customer-names.ts'
+import { traces } from './0027-traces.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   webhookNames,
   refusedCalls,
   customerNames,
+  traces,
 ]

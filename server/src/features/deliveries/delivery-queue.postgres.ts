@@ -1,5 +1,5 @@
 import { byKey, FORCE_KEY_LOOKUPS, type SqlConnection } from '../../platform/database/index.ts'
-import type { EventHead, EventRow } from '../events/index.ts'
+import type { EventRow } from '../events/index.ts'
 import {
   CLAIMED_COLUMNS,
   type Claimed,
@@ -129,7 +129,7 @@ interface ClaimResultRow extends Omit<ClaimedRow, 'id'> {
   readonly last_project: string | null
   readonly last_id: string | null
   readonly at_end: boolean | null
-  readonly event: EventHead | null
+  readonly event: Omit<EventRow, 'data'> | null
   readonly data: string
   readonly target: Target | null
 }

@@ -69,7 +69,7 @@ export type ClaimedRow = Readonly<Pick<DeliveryRow, (typeof CLAIMED_COLUMNS)[num
 /** Listed here, because the procedure in SQLite's writer thread must not load other features. */
 export const EVENT_COLUMNS = [
   ...(['project_id', 'id', 'kind', 'version', 'entity_id', 'campaign_id', 'group_id', 'channel'] as const),
-  ...(['key_name', 'key_app_id', 'occurred_at', 'created_at'] as const),
+  ...(['key_name', 'key_app_id', 'traceparent', 'occurred_at', 'created_at'] as const),
 ] as const satisfies readonly (keyof EventRow)[]
 
 /** Columns of a destination that are needed for sending. */

@@ -12,6 +12,7 @@ import {
   listOf,
   pageOf,
   strict,
+  traceparentOf,
 } from '../../platform/http/index.ts'
 import { findEvent } from '../events/index.ts'
 import { requireProject } from '../projects/index.ts'
@@ -225,6 +226,7 @@ function addTest(app: App, deps: RecordDeps & { readonly clock: Clock }, { kind,
         kind,
         id: params[`${kind}_id`]!,
         actor: request.actor,
+        traceparent: traceparentOf(request),
         waitMs: request.query.wait_ms ?? 0,
         signal: AbortSignal.any([request.signal, stopping.signal]),
       })

@@ -265,6 +265,7 @@ export class Dispatcher {
         kind: event.kind,
         attempt: delivery.attempts_made + 1,
         body: payloadBody(delivery, event.data),
+        traceparent: event.traceparent,
         target,
         nowMs: startedAt,
       })

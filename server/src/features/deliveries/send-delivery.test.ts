@@ -41,6 +41,15 @@ const send = (destination: OutgoingDelivery['target'], change: Partial<OutgoingD
   sendDelivery({ sender, vault }, outgoing(destination, change))
 
 describe('requests', () => {
+  test('a traceparent is sent on, and changes neither the signatures nor the body', async () => {
+    const { row } = made()
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    for (const sent of [traceparent, null]) await send(row, { traceparent: sent })
+    const [withTrace, without] = receiver.received
+    expect(withTrace!.headers).toEqual({ ...without!.headers, traceparent })
+    expect(withTrace!.body).toBe(without!.body)
+  })
+
   test('a request has the exact body, every promised header and no other', async () => {
     const { row, secret } = made({
       headers: { authorization: 'Bearer of-the-receiver', 'x-tenant': 'seven' },

@@ -21,6 +21,8 @@ export interface OutgoingDelivery {
   readonly attempt: number
   /** Exact bytes that are signed and sent. */
   readonly body: Buffer
+  /** Trace of the event, or of the span of this attempt; sent on, and not signed. */
+  readonly traceparent?: string | null | undefined
   readonly target: Target
   /** Store time: used as the timestamp of the signature, and to decide whether the previous secret still signs. */
   readonly nowMs: number
@@ -91,11 +93,11 @@ const versionOf = (kind: StoredKind): string =>
 
 /** Signs every attempt again, because receivers refuse old timestamps. */
 export function ownHeaders(
-  send: Pick<OutgoingDelivery, 'deliveryId' | 'kind' | 'attempt' | 'nowMs'>,
+  send: Pick<OutgoingDelivery, 'deliveryId' | 'kind' | 'attempt' | 'nowMs' | 'traceparent'>,
   secrets: readonly string[],
   body: Buffer,
 ): Headers {
-  const { deliveryId: id, kind, attempt } = send
+  const { deliveryId: id, kind, attempt, traceparent } = send
   const timestamp = Math.floor(send.nowMs / 1000)
   return {
     'content-type': 'application/json',
@@ -106,6 +108,7 @@ export function ownHeaders(
     'x-jeton-event': kind,
     'x-jeton-event-version': versionOf(kind),
     'x-jeton-attempt': String(attempt),
+    ...(traceparent && { traceparent }),
   }
 }
 

@@ -21,6 +21,7 @@ export interface TestRequest {
   readonly kind: DestinationKind
   readonly id: string
   readonly actor: Actor
+  readonly traceparent: string | null
   /** Maximum time to wait for the attempt. */
   readonly waitMs: number
   /** Ends the wait early. */
@@ -46,14 +47,15 @@ export async function sendTest(deps: RecordDeps & { readonly clock: Clock }, req
 async function sendTestIn(
   deps: RecordDeps,
   tx: Transaction,
-  { projectId, kind, id, actor }: TestRequest,
+  { projectId, kind, id, actor, traceparent }: TestRequest,
 ): Promise<DeliveryRow> {
   await requireProject(tx, projectId)
   const destination = await findDestination(tx, { projectId, kind, id })
   if (!destination) throw notFound(kind, id)
   if (destination.active !== 1) throw isDisabled(destination)
   const now = await tx.now()
-  const event = testEvent({ id: newEventId(deps.random, now), destination, requestId: actor.requestId, now })
+  const { requestId } = actor
+  const event = testEvent({ id: newEventId(deps.random, now), destination, requestId, traceparent, now })
   // Ignores the custom event name of a distribution, so that a test is identified as a test.
   const { delivery } = makeDelivery({ event, destination: { ...destination, event_name: null }, now })
   await insertEvent(tx, event)
@@ -74,11 +76,12 @@ interface TestEventParts {
   readonly id: string
   readonly destination: DestinationRow
   readonly requestId: string | null
+  readonly traceparent: string | null
   readonly now: number
 }
 
 /** Not added to the outbox: it goes to the requested destination only. */
-const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRow => ({
+const testEvent = ({ id, destination, requestId, traceparent, now }: TestEventParts): EventRow => ({
   project_id: destination.project_id,
   id,
   kind: TEST_EVENT,
@@ -89,6 +92,7 @@ const testEvent = ({ id, destination, requestId, now }: TestEventParts): EventRo
   channel: 'INTERNAL',
   key_name: null,
   key_app_id: null,
+  traceparent,
   data: JSON.stringify({ object: 'test', message: 'Test event, sent by an operator.' }),
   occurred_at: now,
   created_at: now,

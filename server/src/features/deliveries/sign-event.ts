@@ -62,7 +62,8 @@ interface Signing {
 
 function signed(secrets: readonly string[], { event, delivery, nowMs }: Signing): SignedEvent {
   const body = payloadOf(delivery, event.data)
-  const send = { deliveryId: delivery.id, kind: event.kind, attempt: delivery.attempts_made + 1, nowMs }
+  const { kind, traceparent } = event
+  const send = { deliveryId: delivery.id, kind, attempt: delivery.attempts_made + 1, nowMs, traceparent }
   return { headers: ownHeaders(send, secrets, Buffer.from(body)), body }
 }
 

@@ -26,6 +26,8 @@ export interface EventRow {
   channel: EventChannel
   key_name: string | null
   key_app_id: string | null
+  /** Trace of the request that caused the event, as `traceparent` of W3C Trace Context. */
+  traceparent: string | null
   /** JSON, exactly as it will be sent. */
   data: string
   /** Time of the redemption; earlier than `created_at` if it was reported later. */
@@ -46,7 +48,7 @@ export interface EventTables {
 }
 
 /** An event without `data`, which callers can fill with metadata: lists stay small. */
-export type EventHead = Omit<EventRow, 'data'>
+export type EventHead = Omit<EventRow, 'data' | 'traceparent'>
 
 export const HEAD = [
   'project_id',

@@ -24,6 +24,7 @@ export interface Report {
   readonly campaignId: string | undefined
   readonly data: ReportedData
   readonly requestId: string
+  readonly traceparent: string | null
   readonly apiKey: { readonly name: string; readonly app_id: string }
 }
 
@@ -58,6 +59,7 @@ async function reportIn(deps: Deps, tx: Transaction, report: Report): Promise<Re
     entityId: report.data.customer.id,
     campaignId: report.campaignId ?? report.data.campaign?.id ?? null,
     groupId: report.requestId,
+    traceparent: report.traceparent,
     source: { channel: 'API', apiKey: report.apiKey },
     data,
     occurredAt: report.completedAt,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { TIME } from '../../contract/times.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { type App, nullable, timeOf } from '../../platform/http/index.ts'
+import { type App, nullable, timeOf, traceparentOf } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import type { UsageCounter } from '../usage/index.ts'
 import { type Report, reportRedemption } from './report-redemption.ts'
@@ -55,7 +55,8 @@ export function reportRoutes(
         response: { 200: Type.Object({ event_id: Type.String(), duplicate: Type.Boolean() }) },
       },
     },
-    async ({ body, projectId, apiKey, id: requestId }) => {
+    async (request) => {
+      const { body, projectId, apiKey, id: requestId } = request
       const { eventId, duplicate } = await reportRedemption(deps, {
         projectId,
         sourceId: body.source_id,
@@ -63,6 +64,7 @@ export function reportRoutes(
         campaignId: body.campaign_id ?? undefined,
         data: body.data,
         requestId,
+        traceparent: traceparentOf(request),
         apiKey,
       })
       if (!duplicate) deps.usage.redemption(projectId)

@@ -21,6 +21,8 @@ export interface NewEvent {
     readonly channel: EventChannel
     readonly apiKey?: { readonly name: string; readonly app_id: string } | undefined
   }
+  /** Trace of that call. */
+  readonly traceparent?: string | null | undefined
   /** Fields of the kind without `publication`, stored in this key order. */
   readonly data: object
   /** Time of the transaction, if the caller has already read it. */
@@ -54,6 +56,7 @@ export async function writeEvent(
     channel,
     key_name: apiKey?.name ?? null,
     key_app_id: apiKey?.app_id ?? null,
+    traceparent: event.traceparent ?? null,
     data: JSON.stringify(event.data),
     occurred_at: event.occurredAt ?? now,
     created_at: now,

@@ -35,6 +35,7 @@ export interface RedemptionRequest {
   readonly order?: SentOrder | null | undefined
   readonly metadata?: Metadata | null | undefined
   readonly requestId: string | null
+  readonly traceparent: string | null
   readonly apiKey: { readonly name: string; readonly app_id: string } | undefined
 }
 
@@ -176,7 +177,7 @@ const redemptionRow = (
 async function record(
   deps: Deps,
   tx: Transaction,
-  { apiKey, requestId }: RedemptionRequest,
+  { apiKey, requestId, traceparent }: RedemptionRequest,
   { done, changes }: { done: Completed; changes: readonly ChangedCard[] },
 ): Promise<void> {
   const { redemption, reward } = done
@@ -188,6 +189,7 @@ async function record(
     entityId: done.customer.id,
     campaignId: done.campaign.id,
     groupId: requestId,
+    traceparent,
     source: { channel: 'API', apiKey },
     data: redemptionEvent(done),
     now: redemption.created_at,

@@ -7,6 +7,7 @@ import {
   NullableText,
   shownAs,
   textField,
+  traceparentOf,
 } from '../../platform/http/index.ts'
 import type { RandomBytes } from '../../platform/secrets.ts'
 import { cardNameOf, MEMBER_PATHS, MemberParams } from '../campaigns/index.ts'
@@ -96,6 +97,7 @@ export function redemptionRoutes(app: App, deps: Deps): void {
             order: body.order as never,
             metadata: body.metadata,
             requestId,
+            traceparent: traceparentOf(request),
             apiKey,
           })
           return redemptionView(redeemed)

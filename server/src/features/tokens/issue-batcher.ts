@@ -1,4 +1,5 @@
 import { type Database, StoreUnavailable } from '../../platform/database/index.ts'
+import { runInSpan, type Tracer } from '../../platform/tracing.ts'
 import { issueAfterLocks, issueOnPostgres } from './issue-batch.postgres.ts'
 import { issueOnSqlite } from './issue-batch.sqlite.ts'
 import type { IssueBatch, IssueItem, IssueOutcome } from './issue-batch.ts'
@@ -17,6 +18,8 @@ const MAX_LOCK_CONNECTIONS = 2
 
 interface Waiting {
   readonly item: IssueItem
+  /** Span of the request, if requests are traced. */
+  readonly traceparent: string | undefined
   resolve(outcome: IssueOutcome): void
   reject(error: unknown): void
 }
@@ -29,6 +32,7 @@ interface Waiting {
 export class IssueBatcher {
   readonly #db: Database
   readonly #now: () => number
+  readonly #tracer: Tracer | undefined
   #waiting: Waiting[] = []
   /** Requests per project that wait for its lock, one call at a time, without delaying batches of other projects. */
   readonly #waitingForLock = new Map<string, Waiting[]>()
@@ -39,9 +43,10 @@ export class IssueBatcher {
   #inFlight = 0
   #delayTimer: NodeJS.Timeout | undefined
 
-  constructor(deps: { db: Database; now: () => number }) {
+  constructor(deps: { db: Database; now: () => number; tracer?: Tracer | undefined }) {
     this.#db = deps.db
     this.#now = deps.now
+    this.#tracer = deps.tracer
   }
 
   issue(item: IssueItem): Promise<IssueOutcome> {
@@ -49,9 +54,10 @@ export class IssueBatcher {
       return Promise.reject(new StoreUnavailable('Too many token requests are waiting for the store.'))
     this.#unanswered++
     const forLock = this.#waitingForLock.get(item.projectId)
+    const traceparent = this.#tracer?.current()?.traceparent
     return new Promise((resolve, reject) => {
-      if (forLock) return void forLock.push({ item, resolve, reject })
-      this.#waiting.push({ item, resolve, reject })
+      if (forLock) return void forLock.push({ item, traceparent, resolve, reject })
+      this.#waiting.push({ item, traceparent, resolve, reject })
       if (this.#waiting.length === MIN_BATCH) this.#start()
       // One batch for everything that arrives in this turn of the event loop.
       else if (this.#waiting.length === 1) setImmediate(() => this.#start())
@@ -92,7 +98,7 @@ export class IssueBatcher {
   async #issue(batch: readonly Waiting[], issue: typeof issueBatch): Promise<boolean> {
     try {
       const items = batch.map(({ item }) => item)
-      const outcomes = await issue(this.#db, { items, now: this.#now() })
+      const outcomes = await this.#traced(batch, () => issue(this.#db, { items, now: this.#now() }))
       if (!outcomes) return false
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
     } catch (error) {
@@ -100,6 +106,19 @@ export class IssueBatcher {
     }
     this.#unanswered -= batch.length
     return true
+  }
+
+  /** A batch serves many requests, so its span starts a trace, with a link to each of theirs. */
+  #traced<T>(batch: readonly Waiting[], work: () => Promise<T>): Promise<T> {
+    const tracer = this.#tracer
+    if (!tracer) return work()
+    const span = tracer.start('issue tokens', {
+      kind: 'internal',
+      parent: null,
+      links: batch.flatMap(({ traceparent }) => traceparent ?? []),
+      attributes: { 'jeton.batch.size': batch.length },
+    })
+    return runInSpan(tracer, span, work)
   }
 
   #queueForLock(projectId: string, waiting: readonly Waiting[]): void {

@@ -27,6 +27,7 @@ const RESERVED = [
   'proxy-authorization',
   'proxy-connection',
   'te',
+  'traceparent',
   'trailer',
   'transfer-encoding',
   'upgrade',

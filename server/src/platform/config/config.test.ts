@@ -51,6 +51,9 @@ const port: Row = {
   invalid: ['65536', '-1', '80.5', '0x50', 'http', ' 80', '1e3'],
 }
 
+/** Set for other programs too, so no value stops the start. */
+const anyText: Row = { valid: [['any=text, at all', 'any=text, at all']], invalid: [] }
+
 const TABLE: Record<SettingName, Row> = {
   JETON_HOST: {
     valid: [
@@ -189,6 +192,13 @@ const TABLE: Record<SettingName, Row> = {
     ],
     invalid: ['true', 'no'],
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: address,
+  OTEL_EXPORTER_OTLP_HEADERS: anyText,
+  OTEL_EXPORTER_OTLP_PROTOCOL: anyText,
+  OTEL_SERVICE_NAME: anyText,
+  OTEL_RESOURCE_ATTRIBUTES: anyText,
+  OTEL_TRACES_SAMPLER: anyText,
+  OTEL_TRACES_SAMPLER_ARG: anyText,
   JETON_URL: address,
   JETON_PROJECT: { valid: [['My Project', 'My Project']], invalid: [] },
 }
@@ -209,7 +219,7 @@ describe.each(Object.entries(TABLE) as [SettingName, Row][])('%s', (name, { vali
     expect(readConfig({ ...company(name), [name]: written })[name]).toEqual(value)
   })
 
-  // Two settings accept any text.
+  // Some settings accept any text.
   if (invalid.length > 0)
     test('stops the start for an invalid value, in one line that names the setting', () => {
       for (const written of invalid) {
@@ -241,9 +251,15 @@ describe('the settings', () => {
   })
 
   test('ignore other environment variables', () => {
-    expect(readConfig({ PATH: '/bin', PORT: 'x', jeton_port: 'x', MY_JETON_PORT: 'x' })).toEqual(
-      readConfig({}),
-    )
+    expect(
+      readConfig({
+        PATH: '/bin',
+        OTEL_LOGS_EXPORTER: 'none',
+        PORT: 'x',
+        jeton_port: 'x',
+        MY_JETON_PORT: 'x',
+      }),
+    ).toEqual(readConfig({}))
   })
 
   test('reject an unknown name and suggest a similar one', () => {
@@ -305,6 +321,11 @@ describe('a secret', () => {
     const env = { JETON_MANAGEMENT_ID: 'root', JETON_MANAGEMENT_TOKEN: TOKEN }
     expect(shown(env, 'JETON_MANAGEMENT_TOKEN').value).toBe('•••')
     expect(JSON.stringify(describeConfig(env))).not.toContain(TOKEN.slice(0, 8))
+  })
+
+  test('in the headers for the collector is masked completely', () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2' }
+    expect(shown(env, 'OTEL_EXPORTER_OTLP_HEADERS').value).toBe('•••')
   })
 
   test('other settings are shown with their effective value and its source', () => {

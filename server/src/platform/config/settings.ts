@@ -158,6 +158,35 @@ export const SETTINGS = {
     fallback: 'on',
     says: 'Creates a sample project with an API key in an empty database. Only with SQLite on a loopback address.',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional({
+    kind: webAddress,
+    says: 'OpenTelemetry collector that gets traces as OTLP over HTTP (protobuf), such as `http://collector:4318`. Without it nothing is traced, and no package of OpenTelemetry is loaded.',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: optional({
+    kind: text(),
+    secret: true,
+    says: 'Headers for the collector, `name=value` separated by commas.',
+  }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: optional({
+    kind: text(),
+    says: 'Traces are always sent as `http/protobuf`. Jeton logs a warning for another value.',
+  }),
+  OTEL_SERVICE_NAME: optional({
+    kind: text(),
+    says: 'Name of the service in traces. Default: `jeton`.',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: optional({
+    kind: text(),
+    says: 'Attributes of all traces, `name=value` separated by commas.',
+  }),
+  OTEL_TRACES_SAMPLER: optional({
+    kind: text(),
+    says: 'Which traces are exported: `always_on`, `always_off`, `traceidratio`, or one of these with `parentbased_` before it, which follows the decision of the caller. Default: `parentbased_always_on`.',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: optional({
+    kind: text(),
+    says: 'Fraction for `traceidratio`, from 0 to 1. Default: 1.',
+  }),
   JETON_URL: optional({
     kind: webAddress,
     client: true,

@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { EXIT, StartFailure } from '../start-failure.ts'
+import type { Tracer } from '../tracing.ts'
 import { type Database, type NotificationRelay, StoreUnavailable } from './database.ts'
 import { openSqlite } from './sqlite/open.ts'
+import { queryRecorder, withTracing } from './tracing.ts'
 
 interface Where {
   readonly url: string | undefined
@@ -15,17 +17,26 @@ interface Deps {
   readonly clock: Clock
   /** Reaches the other processes of this service; not required with PostgreSQL. */
   readonly notifications?: NotificationRelay | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 const TRIES = 5
 const PAUSE_MS = 2_000
 
 /** Opens the configured store. Fails with one line that gives the reason. */
-export async function openDatabase(deps: Deps, where: Where): Promise<Database> {
+export async function openDatabase({ tracer, ...deps }: Deps, where: Where): Promise<Database> {
+  const onQuery = tracer && queryRecorder(tracer, where.url === undefined ? 'sqlite' : 'postgres')
+  const db = await openEngine({ ...deps, onQuery }, where)
+  return tracer ? withTracing(db, tracer) : db
+}
+
+type EngineDeps = Parameters<typeof openSqlite>[0]
+
+async function openEngine(deps: EngineDeps, where: Where): Promise<Database> {
   if (where.url === undefined) return openSqlite(deps, where)
   // Loaded on demand, to save the memory of the driver on SQLite.
   const { openPostgres } = await import('./postgres/open.ts')
-  const db = await openPostgres(where.url, where.pool)
+  const db = await openPostgres(where.url, where.pool, deps.onQuery)
   try {
     await waitUntilReachable(deps.clock, db)
   } catch (error) {

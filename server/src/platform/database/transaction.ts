@@ -5,6 +5,7 @@ import {
   type Dialect,
   type Driver,
   Kysely,
+  type Logger,
   type QueryResult,
 } from 'kysely'
 
@@ -110,7 +111,7 @@ export class PipelinedKysely {
   readonly #dialect: Dialect
   readonly #driver: Driver
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, onQuery?: Logger) {
     const driver = dialect.createDriver()
     this.#driver = driver
     this.#dialect = {
@@ -119,7 +120,7 @@ export class PipelinedKysely {
       createIntrospector: (db) => dialect.createIntrospector(db),
       createQueryCompiler: () => dialect.createQueryCompiler(),
     }
-    this.kysely = new Kysely({ dialect: this.#dialect })
+    this.kysely = new Kysely({ dialect: this.#dialect, ...(onQuery && { log: onQuery }) })
   }
 
   /** `begin` is sent with the first statement, `commit` after all results or with the last statements. */

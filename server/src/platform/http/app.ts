@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
+import type { Span } from '../tracing.ts'
 import type { ClientAddress } from './client-address.ts'
 
 declare const plain: FastifyInstance
@@ -76,8 +77,18 @@ export type FastHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResp
 /** A response as it is counted and logged. */
 export type AccessLogEntry = { readonly status: number; readonly ms: number } & Pick<
   FastifyRequest,
-  'id' | 'method' | 'url' | 'caller' | 'logNote' | 'reason'
+  'id' | 'method' | 'url' | 'caller' | 'logNote' | 'reason' | 'span'
 >
+
+/** A request that gets a span: of Fastify, or of the fast path. */
+export interface TracedRequest extends Pick<RawRequest, 'headers'> {
+  readonly id: string
+  readonly method: string
+  span: Span | undefined
+}
+
+/** Starts the span of a request, and runs the work inside of it. */
+export type EnterSpan = (request: TracedRequest, work: () => void) => void
 
 /** Rules for every request of a route, prepared when the route is registered. */
 export interface RouteRule {
@@ -87,6 +98,8 @@ export interface RouteRule {
   /** Refuses requests that are invalid on any route. */
   readonly check: (raw: RawRequest) => void
   readonly record: (entry: AccessLogEntry) => void
+  /** Undefined if requests of the route are not traced. */
+  readonly enterSpan: EnterSpan | undefined
   /** The hook `onRequest`, with a callback instead of a promise: it runs for every request. */
   readonly begin: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 }
@@ -122,6 +135,8 @@ declare module 'fastify' {
     /** Rule of its route, or of a path without a route. */
     rule: RouteRule | undefined
     startedAt: number
+    /** Undefined if the request is not traced. */
+    span: Span | undefined
     /** Set by the guard; reading it on a public route is a bug and throws. */
     actor: Actor
     /** Set by the operator guard. */

@@ -4,9 +4,11 @@ import { Problem } from '../../contract/problem.ts'
 import { addressMatcher } from '../addresses.ts'
 import type { Log } from '../log.ts'
 import type { Histogram, Metrics } from '../metrics.ts'
+import type { Tracer } from '../tracing.ts'
 import type { ApiResponse, FastHandler, Guards, RawRequest, RouteRule } from './app.ts'
 import type { ClientAddress } from './client-address.ts'
 import { invalidPayload, sentTwice } from './errors.ts'
+import { endSpan, spanFor } from './request-span.ts'
 
 export interface HookDeps {
   readonly log: Log
@@ -15,6 +17,7 @@ export interface HookDeps {
   /** Addresses that may reach the management routes. Empty means all. */
   readonly managementAllow: readonly string[]
   readonly guards: Guards
+  readonly tracer?: Tracer | undefined
 }
 
 export function pathOf(url: string): string {
@@ -102,12 +105,12 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
   }
 
   function beginFor(rule: Omit<RouteRule, 'begin'>): RouteRule['begin'] {
-    const { config, headers, check } = rule
+    const { config, headers, check, enterSpan } = rule
     const { access, management = false, bodyType = 'json' } = config
     const isRestricted = management && deps.managementAllow.length > 0
     const readsQuery = access === 'operator' || access === 'scope'
     const act = actionFor(config)
-    return (request, reply, done) => {
+    const begin: RouteRule['begin'] = (request, reply, done) => {
       request.startedAt = performance.now()
       request.bodyType = bodyType
       request.rule = rule as RouteRule
@@ -121,13 +124,17 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
       if (pending) pending.then(() => done(), done)
       else if (!reply.sent) done()
     }
+    if (!enterSpan) return begin
+    return (request, reply, done) => enterSpan(request, () => begin(request, reply, done))
   }
 
   /** Counts and logs every response of a route. The log contains only the fields listed here. */
   function recorderFor(route: string, methods: string | readonly string[]): RouteRule['record'] {
     const method = typeof methods === 'string' ? methods : 'any'
     const byStatus = new Map<number, Histogram>()
-    return ({ status, ms, id, method: sent, url, caller, logNote, reason }) => {
+    return (entry) => {
+      const { status, ms, id, method: sent, url, caller, logNote, reason, span } = entry
+      if (span) endSpan(span, entry)
       const series = byStatus.get(status) ?? durations({ method, route, status: String(status) })
       byStatus.set(status, series)
       series.observe(ms / 1000)
@@ -146,14 +153,16 @@ export function createHooks(deps: HookDeps, callerOf: (raw: RawRequest) => Clien
         refuseWithoutHost(raw)
         if (presentsCredential) refuseRepeated(raw)
       }
-      const rule = { config, headers: headersFor(config), check, record: recorderFor(url, method) }
+      const enterSpan = spanFor(deps.tracer, url)
+      const record = recorderFor(url, method)
+      const rule = { config, headers: headersFor(config), check, record, enterSpan }
       return Object.assign(rule, { begin: beginFor(rule) })
     },
     /** Counts and logs a response when it is sent. With the hook `onResponse`, Fastify would add listeners to each one. */
     end(request: FastifyRequest, { statusCode: status }: FastifyReply): void {
-      const { id, method, url, caller, logNote, reason, startedAt } = request
+      const { id, method, url, caller, logNote, reason, span, startedAt } = request
       const ms = performance.now() - startedAt
-      request.rule?.record({ status, ms, id, method, url, caller, logNote, reason })
+      request.rule?.record({ status, ms, id, method, url, caller, logNote, reason, span })
     },
   }
 }

@@ -130,7 +130,7 @@ export function createHttp(deps: HttpDeps): Http {
   // Views list every field of a response. A serializer for each would cost memory and start-up time.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answer)
-  for (const name of ['caller', 'rule', 'startedAt', 'bodyType', 'logNote', 'reason'] as const)
+  for (const name of ['caller', 'rule', 'startedAt', 'bodyType', 'logNote', 'reason', 'span'] as const)
     app.decorateRequest(name, undefined as never)
   for (const name of ['actor', 'operator', 'projectId', 'apiKey'] as const)
     app.decorateRequest(name, null as never)
@@ -155,6 +155,9 @@ export function createHttp(deps: HttpDeps): Http {
     if (route.schema?.body && !route.config.oauth) route.preValidation = requireBody(route.schema.body)
     else if (route.config.access === 'operator') route.preValidation = refuseFields
   })
+  const { tracer } = deps
+  // Node reads the body outside of the span in which the request began.
+  if (tracer) app.addHook('preValidation', ({ span }, _, done) => (span ? tracer.within(span, done) : done()))
   app.addHook('onSend', (request, reply, payload, done) => {
     end(request, reply)
     done(null, payload)

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
-import { type Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
+import { type Kysely, type Logger, PostgresDialect, type PostgresPoolClient, sql } from 'kysely'
 import type { QueryResult } from 'pg'
 import type { PostgresDatabase, Reader, SqlConnection, Transaction } from '../database.ts'
 import { NO_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../deadline.ts'
@@ -61,7 +61,7 @@ class KyselyClient {
   }
 }
 
-const kyselyOn = (pool: PrimaryPool, timeoutMs: number): PipelinedKysely =>
+const kyselyOn = (pool: PrimaryPool, timeoutMs: number, onQuery?: Logger): PipelinedKysely =>
   new PipelinedKysely(
     new PostgresDialect({
       pool: {
@@ -70,6 +70,7 @@ const kyselyOn = (pool: PrimaryPool, timeoutMs: number): PipelinedKysely =>
         options: {},
       },
     }),
+    onQuery,
   )
 
 async function storeTime(kysely: Kysely<never>): Promise<number> {
@@ -161,11 +162,16 @@ const sqlOn = (connection: Connection): SqlConnection => ({
   query: async (text, parameters) => (await connection.query(text, parameters)).rows as never,
 })
 
-export async function openPostgres(url: string, poolSize: number): Promise<PostgresDatabase> {
+/** `onQuery` is called after each statement. */
+export async function openPostgres(
+  url: string,
+  poolSize: number,
+  onQuery?: Logger,
+): Promise<PostgresDatabase> {
   const hosts = new Hosts(url)
   const pool = new PrimaryPool(hosts, poolSize)
   const notifications = new Notifications(hosts)
-  const pipelined = kyselyOn(pool, QUERY_TIMEOUT_MS)
+  const pipelined = kyselyOn(pool, QUERY_TIMEOUT_MS, onQuery)
   const withoutTimeout = kyselyOn(pool, NO_TIMEOUT_MS)
   const { kysely } = pipelined
   return {

@@ -3,7 +3,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } fro
 import { flushCompileCache } from 'node:module'
 import { userInfo } from 'node:os'
 import { join, relative } from 'node:path'
-import { Kysely, sql } from 'kysely'
+import { Kysely, type Logger, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { encryptionKeyFile } from '../../encryption-key.ts'
 import { StartFailure } from '../../start-failure.ts'
@@ -93,6 +93,8 @@ async function readSnapshot<T>(file: string, work: (reader: Reader) => Promise<T
 interface Deps {
   readonly clock: Clock
   readonly notifications?: NotificationRelay | undefined
+  /** Called after each statement. */
+  readonly onQuery?: Logger | undefined
 }
 
 interface Where {
@@ -101,7 +103,7 @@ interface Where {
 }
 
 export async function openSqlite(
-  { clock, notifications: relay }: Deps,
+  { clock, notifications: relay, onQuery }: Deps,
   where: Where,
 ): Promise<SqliteDatabase> {
   if (!where.inspect) makeFolder(where.folder)
@@ -109,9 +111,9 @@ export async function openSqlite(
   const file = sqliteFile(where.folder)
   const { writer, reader } = await openConnections(file, where)
   const mutex = new Mutex()
-  const writing = new PipelinedKysely(sqliteDialect(writer, { mutex }))
+  const writing = new PipelinedKysely(sqliteDialect(writer, { mutex }), onQuery)
   const withoutTimeout = new PipelinedKysely(sqliteDialect(writer, { mutex, noTimeout: true }))
-  const reading = new Kysely<never>({ dialect: sqliteDialect(reader) })
+  const reading = new Kysely<never>({ dialect: sqliteDialect(reader), ...(onQuery && { log: onQuery }) })
   const topics = new EventEmitter().setMaxListeners(0)
   relay?.onReceived((topic) => topics.emit(topic))
   const now = async () => clock.now()

@@ -66,6 +66,7 @@ beforeEach(async () => {
     headers: ['x-route', 'fast'],
     check: () => undefined,
     record: (entry) => recorded.push(entry),
+    enterSpan: undefined,
     begin: () => undefined,
   })
   fastPath.attachTo(server)

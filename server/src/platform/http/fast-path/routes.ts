@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteOptions } from 'fastify'
+import type { Span } from '../../tracing.ts'
 import type { ApiRequest, ApiResponse, FastHandler, RawRequest, RouteRule } from '../app.ts'
 import { FORM_LIMIT_BYTES, type Form } from '../body-parsers.ts'
 import type { ClientAddress } from '../client-address.ts'
@@ -75,6 +76,7 @@ export class FastRequest implements ApiRequest, ErrorContext {
   caller = UNKNOWN
   logNote: string | undefined = undefined
   reason: string | undefined = undefined
+  span: Span | undefined = undefined
 
   constructor(arrival: Arrival, deps: FastRouteDeps) {
     this.#arrival = arrival
@@ -87,6 +89,12 @@ export class FastRequest implements ApiRequest, ErrorContext {
   }
 
   handle(): void {
+    const { enterSpan } = this.#arrival.route.rule
+    if (enterSpan) enterSpan(this, () => this.#handle())
+    else this.#handle()
+  }
+
+  #handle(): void {
     const { rule, handler } = this.#arrival.route
     let response: ApiResponse | Promise<ApiResponse>
     try {
@@ -127,8 +135,8 @@ export class FastRequest implements ApiRequest, ErrorContext {
 
   #record(status: number): void {
     const { startedAt, route } = this.#arrival
-    const { id, method, url, caller, logNote, reason } = this
+    const { id, method, url, caller, logNote, reason, span } = this
     const ms = performance.now() - startedAt
-    route.rule.record({ status, ms, id, method, url, caller, logNote, reason })
+    route.rule.record({ status, ms, id, method, url, caller, logNote, reason, span })
   }
 }
