@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eachEngine } from '../../../test/engines.ts'
 import { type Database, migrate } from '../../platform/database/index.ts'
 import { backUp } from '../back-up.ts'
-import { restore } from '../restore.ts'
+import { checkBackup, restore } from '../restore.ts'
 import { MIGRATIONS } from './index.ts'
 
 const BEFORE = MIGRATIONS.slice(
@@ -66,7 +66,7 @@ eachEngine((engine) => {
       const file = join(folder, `${traceparent}.backup`)
       await backUp(await store.open(), { file, now: 1 })
       const target = await (await engine.emptyStore()).open({ pool: 1 })
-      await restore(target, { file, replace: false })
+      await restore(target, { file, backup: await checkBackup(file), replace: false })
       expect(await tracesIn(target)).toEqual([{ id: 'ev_1', traceparent }])
     }
   })

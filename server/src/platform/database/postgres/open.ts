@@ -8,7 +8,7 @@ import { isInLostTransaction, isWorthRepeating } from './errors.ts'
 import { Hosts } from './hosts.ts'
 import { CHANNEL, Notifications } from './notifications.ts'
 import type { Connection } from './prepared-statements.ts'
-import { clientFor, PrimaryPool } from './primary-pool.ts'
+import { HostClient, PrimaryPool } from './primary-pool.ts'
 
 type Result = Pick<QueryResult, 'command' | 'rowCount' | 'rows'>
 
@@ -130,7 +130,7 @@ async function cancellable<T>(
 
 /** Needs a connection of its own, because all of the pool may be in use. */
 async function cancelStatement(hosts: Hosts, pid: number): Promise<void> {
-  const client = new (clientFor(hosts))()
+  const client = new HostClient(hosts)
   await client.connect()
   try {
     await client.query('select pg_cancel_backend($1)', [pid])
