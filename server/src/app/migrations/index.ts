@@ -23,6 +23,7 @@ import { usage } from './0021-usage.ts'
 import { usageRows } from './0022-usage-rows.ts'
 import { notices } from './0023-notices.ts'
 import { webhookNames } from './0024-webhook-names.ts'
+import { largeStores } from './0026-large-stores.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageRows,
   notices,
   webhookNames,
+  largeStores,
 ]
