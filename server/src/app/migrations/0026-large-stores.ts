@@ -34,7 +34,6 @@ export const largeStores: Migration = {
       .createIndex('destinations_by_key')
       .on('destinations')
       .expression(sql`substr(secret, 1, 12)`)
-      .where(sql.ref('deleted_at'), 'is', null)
       .execute()
     await index('destinations_with_headers', 'destinations', ['project_id', 'id'])
       .where(sql.ref('headers'), '<>', sql.lit('{}'))

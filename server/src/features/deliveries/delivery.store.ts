@@ -79,7 +79,7 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
     select sum(n) as due, min(oldest) as oldest from (
       select (select min(x.next_attempt_at) ${due}) as oldest,
         (select count(*) from (select 1 ${due} limit ${MAX_COUNTED}) as counted) as n
-      from ${QUEUES} where ${isActive}
+      from ${QUEUES} and ${isActive}
     ) as queues`
   const { rows } = await backlog.execute(reader.read<DeliveryTables>() as never)
   return { due: Number(rows[0]!.due ?? 0), oldestDueAt: rows[0]!.oldest }

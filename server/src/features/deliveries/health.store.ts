@@ -47,7 +47,7 @@ export async function listExhausted(
 ): Promise<Backlogs[]> {
   const found = sql<{ project_id: string; id: string }>`
     with recursive ${queuesOf(EXHAUSTED, projectId)}
-    select t.project_id, t.id from ${QUEUES} where t.deleted_at is null limit ${limit}`
+    select t.project_id, t.id from ${QUEUES} and t.deleted_at is null limit ${limit}`
   return readBacklogs(reader, (await found.execute(reader.read<Tables>() as never)).rows, now)
 }
 

@@ -29,7 +29,8 @@ export function queuesOf(found: RawBuilder<unknown>, projectId?: string): RawBui
   )`
 }
 
-/** The queues `q` with their destinations `t`. */
-export const QUEUES = sql`queues q join destinations t on t.project_id = q.project_id and t.id = q.destination_id`
+/** The queues `q` with their destinations `t`. A cross join makes SQLite read the queues first. */
+export const QUEUES = sql`queues q cross join destinations t
+  where t.project_id = q.project_id and t.id = q.destination_id`
 
 export const isActive = sql`t.active = 1 and t.deleted_at is null`

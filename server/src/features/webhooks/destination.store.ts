@@ -223,17 +223,18 @@ const KEY_ID_END = 12
 /** Seeks from one beginning of a secret to the next, because there are few keys and many secrets. */
 const SECRET_BEGINNINGS = (() => {
   const beginning = sql`substr(secret, 1, ${sql.lit(KEY_ID_END)})`
-  const next = sql`select min(${beginning}) from destinations where deleted_at is null`
+  const first = sql`select min(${beginning}) from destinations`
   return sql<{ sealed: string }>`
     with recursive seek(sealed) as (
-      select (${next}) union all select (${next} and ${beginning} > seek.sealed) from seek where seek.sealed is not null
+      select (${first}) union all
+      select (${first} where ${beginning} > seek.sealed) from seek where seek.sealed is not null
     )
     select sealed from seek where sealed is not null`
 })()
 
-/** Ids of the encryption keys that stored secrets and header values were encrypted with. */
+/** Ids of the encryption keys that stored secrets and header values were encrypted with. Deleted destinations have none. */
 export async function listNeededKeyIds(reader: Reader): Promise<string[]> {
-  const all = reader.read<DestinationTables>().selectFrom('destinations').where('deleted_at', 'is', null)
+  const all = reader.read<DestinationTables>().selectFrom('destinations')
   const [secrets, previous, headers] = await Promise.all([
     SECRET_BEGINNINGS.execute(reader.read<DestinationTables>() as never),
     all.select('previous_secret').where('previous_until', 'is not', null).execute(),
