@@ -7,6 +7,8 @@ export interface ProcessUse {
   readonly rssBytes: number
   /** Sum of the peak of each process. */
   readonly peakBytes: number
+  /** Bytes that the processes gave to the disk, without those of children that have ended. */
+  readonly writtenBytes: number
 }
 
 const TICK_MICROS = 10_000
@@ -32,6 +34,8 @@ function statOf(pid: number) {
 const peakOf = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readProc(pid, 'status'))?.[1] ?? 0) * 1024
 
+const writtenBy = (pid: number): number => Number(/^write_bytes: (\d+)$/m.exec(readProc(pid, 'io'))?.[1] ?? 0)
+
 export function useOf(root: number): ProcessUse {
   const pids = readdirSync('/proc')
     .map(Number)
@@ -44,5 +48,6 @@ export function useOf(root: number): ProcessUse {
     cpuMicros: sum((pid) => stats.get(pid)!.ticks) * TICK_MICROS,
     rssBytes: sum((pid) => stats.get(pid)!.pages) * PAGE_BYTES,
     peakBytes: sum(peakOf),
+    writtenBytes: sum(writtenBy),
   }
 }

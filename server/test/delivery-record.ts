@@ -157,4 +157,6 @@ export const EXHAUSTED: Wanted = {
   first_attempt_at: 1,
   next_attempt_at: null,
   settled_at: 1,
+  last_status: 503,
+  last_error: 'answered 503',
 }

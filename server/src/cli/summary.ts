@@ -1,4 +1,5 @@
 import type { FirstStart } from '../app/first-start.ts'
+import { COUNT_TO } from '../platform/database/index.ts'
 import { shellWord } from './format.ts'
 
 export interface StartFacts {
@@ -142,5 +143,9 @@ export function summary(facts: StartFacts): string {
   return `${[...lines, '', '  Ctrl-C stops the service. The data stays.', ''].join('\n')}\n`
 }
 
+/** A start does not wait until a million keys are counted. */
+const counted = (count: number, noun: string): string =>
+  count < COUNT_TO ? plural(count, noun) : `${COUNT_TO} or more ${noun}s`
+
 const contents = (existing: NonNullable<StartFacts['existing']>): string =>
-  `${plural(existing.projects, 'project')}, ${plural(existing.keys, 'key')}, ${plural(existing.activeTokens, 'active token')}`
+  `${counted(existing.projects, 'project')}, ${counted(existing.keys, 'key')}, ${counted(existing.activeTokens, 'active token')}`

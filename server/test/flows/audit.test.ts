@@ -224,9 +224,9 @@ eachEngine((engine) => {
       expect((await ofCy()).map(({ actor_name }) => actor_name)).toEqual([null])
       await service.advance(5)
       const actors = [
-        { type: 'api_key', id: key.id },
-        { type: 'operator', id: key.id },
-        { type: 'system', id: 'x' },
+        { type: 'api_key', id: key.id, projectId: project.id },
+        { type: 'operator', id: key.id, projectId: project.id },
+        { type: 'system', id: 'x', projectId: null },
       ]
       expect([...(await nameActors(service.service.db, actors))]).toEqual([[key.id, 'till']])
     })

@@ -6,6 +6,8 @@ import { eachEngine } from '../engines.ts'
 import { everythingIn, startTimedService, type TimedService } from '../timed-service.ts'
 
 const DAYS = 7
+/** A pass over all projects starts this long after the last one has ended. */
+const PASS_EVERY_MS = 5 * 60_000
 const DAY = 24 * 60 * 60_000
 const ENV = {
   JETON_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
@@ -173,9 +175,31 @@ eachEngine((engine) => {
       expect((await left(record)).events).toHaveLength(450)
 
       const before = await record.event({ created_at: at - 1 })
-      for (let run = 0; run < 20 && (await isThere(before.id)); run++)
-        await retention.run(service.clock.now())
+      for (let run = 1; run <= 20 && (await isThere(before.id)); run++)
+        await retention.run(service.clock.now() + run * PASS_EVERY_MS)
       expect(await isThere(before.id)).toBe(false)
+    })
+
+    test('retention reads every project again 5 minutes after it has removed everything, and not earlier', async () => {
+      const record = await openRecord(service)
+      const retention = createRetention({ db: service.service.db, days: DAYS })
+      const now = service.clock.now()
+      await retention.run(now)
+      await record.event({ created_at: old() })
+      await retention.run(now + PASS_EVERY_MS - 1)
+      expect((await left(record)).events).toHaveLength(1)
+      await retention.run(now + PASS_EVERY_MS)
+      expect((await left(record)).events).toEqual([])
+    })
+
+    test('a clock that is set back delays no retention', async () => {
+      const record = await openRecord(service)
+      const retention = createRetention({ db: service.service.db, days: DAYS })
+      const now = service.clock.now()
+      await retention.run(now + 365 * 24 * 60 * 60_000)
+      await record.event({ created_at: old() })
+      await retention.run(now)
+      expect((await left(record)).events).toEqual([])
     })
   })
 

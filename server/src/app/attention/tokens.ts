@@ -1,5 +1,5 @@
 import { findApiKey } from '../../features/api-keys/index.ts'
-import { findProject } from '../../features/projects/index.ts'
+import { listProjectsNearLimit } from '../../features/projects/index.ts'
 import { countActiveTokens } from '../../features/tokens/index.ts'
 import { type Attention, MAX_PER_RULE, type Scope } from './attention.ts'
 
@@ -7,12 +7,17 @@ const NEAR_LIMIT = 0.8
 
 /** Projects that are close to their limit of active tokens, with the key that holds most of them. */
 export async function tokenRules({ db, projectId, now }: Scope): Promise<Attention[]> {
+  // Credits are never more than what is left, so that no other project can be close to its limit.
+  const candidates = await listProjectsNearLimit(db, NEAR_LIMIT, projectId)
+  if (candidates.length === 0) return []
   const counts = await countActiveTokens(db, now, projectId === undefined ? undefined : [projectId])
+  const byProject = Map.groupBy(counts, ({ project_id }) => project_id)
   const found: Attention[] = []
-  for (const [id, keys] of Map.groupBy(counts, ({ project_id }) => project_id)) {
+  for (const project of candidates) {
+    const { id } = project
+    const keys = byProject.get(id) ?? []
     const active = keys.reduce((sum, { count }) => sum + count, 0)
-    const project = active > 0 ? await findProject(db, id) : undefined
-    if (!project || active < NEAR_LIMIT * project.token_limit) continue
+    if (active === 0 || active < NEAR_LIMIT * project.token_limit) continue
     const largest = keys.reduce((a, b) => (b.count > a.count ? b : a))
     const key = await findApiKey(db, id, largest.key_id)
     const isFull = active >= project.token_limit

@@ -68,7 +68,11 @@ export const SECTIONS: readonly Section[] = [
         'Keys, webhook secrets, operators, the encryption key.',
       ),
       page('operate/scale', 'Scale', 'More processes, more machines, and the size of PostgreSQL.'),
-      page('operate/cluster', 'Cluster', 'Three nodes with Patroni and etcd, and what happens in each fault.'),
+      page(
+        'operate/cluster',
+        'Cluster',
+        'Three nodes with Patroni and etcd, and what happens in each fault.',
+      ),
       page('operate/troubleshoot', 'Troubleshoot', 'From the symptom to the command.'),
     ],
   },

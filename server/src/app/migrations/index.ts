@@ -26,6 +26,7 @@ import { webhookNames } from './0024-webhook-names.ts'
 import { refusedCalls } from './0025-refused-calls.ts'
 import { customerNames } from './0026-customer-names.ts'
 import { traces } from './0027-traces.ts'
+import { largeStores } from './0028-large-stores.ts'
 
 /** In the order of application. A migration that has been released is never changed. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   refusedCalls,
   customerNames,
   traces,
+  largeStores,
 ]

@@ -1,5 +1,11 @@
-import { sql } from 'kysely'
-import { pageOf, projectTable, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { type ExpressionBuilder, sql } from 'kysely'
+import {
+  countUpTo,
+  pageOf,
+  projectTable,
+  type Reader,
+  type Transaction,
+} from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export type KeyState = 'active' | 'blocked' | 'deleted'
@@ -86,9 +92,20 @@ export const listVersionsChangedSince = (
 export const listKeysChangedSince = (reader: Reader, since: number): Promise<ApiKeyRow[]> =>
   reader.read<ApiKeyTables>().selectFrom('api_keys').selectAll().where('changed_at', '>=', since).execute()
 
-/** Ids and names of the keys with these ids. */
-export const namesOfKeys = (reader: Reader, ids: readonly string[]) =>
-  reader.read<ApiKeyTables>().selectFrom('api_keys').select(['id', 'name']).where('id', 'in', ids).execute()
+export type KeyName = Pick<ApiKeyRow, 'project_id' | 'id'>
+
+/** By primary key: the id alone would read every key of the store. */
+export const isOneOf = (eb: ExpressionBuilder<ApiKeyTables, 'api_keys'>, keys: readonly KeyName[]) =>
+  eb.or(keys.map(({ project_id, id }) => eb.and([eb('project_id', '=', project_id), eb('id', '=', id)])))
+
+/** Ids and names of these keys. */
+export const namesOfKeys = (reader: Reader, keys: readonly KeyName[]) =>
+  reader
+    .read<ApiKeyTables>()
+    .selectFrom('api_keys')
+    .select(['id', 'name'])
+    .where((eb) => isOneOf(eb, keys))
+    .execute()
 
 export interface KeyFilter {
   readonly projectId: string
@@ -109,15 +126,9 @@ export async function listApiKeyRows(
   return pageOf(reader, query, page)
 }
 
-export async function countApiKeys(reader: Reader): Promise<number> {
-  const { total } = await reader
-    .read<ApiKeyTables>()
-    .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('state', '!=', 'deleted')
-    .executeTakeFirstOrThrow()
-  return total
-}
+/** Up to 10,000. */
+export const countApiKeys = (reader: Reader): Promise<number> =>
+  countUpTo(reader, reader.read<ApiKeyTables>().selectFrom('api_keys').where('state', '!=', 'deleted'))
 
 /** Leaves `recent_addresses` to its default: a new key has none. */
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {

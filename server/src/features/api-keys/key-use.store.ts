@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../platform/database/index.ts'
-import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
+import { type ApiKeyRow, type ApiKeyTables, isOneOf, type KeyName } from './api-key.store.ts'
 import { type RecentAddress, recentAddressesOf, withAddresses } from './recent-addresses.ts'
 
 /** A use of a key, by an address where it is known. */
@@ -23,13 +23,13 @@ const KEYS_PER_BATCH = 200
 export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Promise<string[]> {
   const byKey = Map.groupBy(uses, ({ id }) => id)
   const left = new Set(byKey.keys())
-  const ids = [...byKey.keys()]
-  for (let i = 0; i < ids.length; i += KEYS_PER_BATCH) {
+  const names = [...byKey].map(([id, [use]]) => ({ project_id: use!.projectId, id }))
+  for (let i = 0; i < names.length; i += KEYS_PER_BATCH) {
     const keys = tx
       .write<ApiKeyTables>()
       .selectFrom('api_keys')
-      .select(['id', 'recent_addresses'])
-      .where('id', 'in', ids.slice(i, i + KEYS_PER_BATCH))
+      .select(['project_id', 'id', 'recent_addresses'])
+      .where((eb) => isOneOf(eb, names.slice(i, i + KEYS_PER_BATCH)))
     const free = await tx.claim(keys).execute()
     for (const { id } of free) left.delete(id)
     if (free.length > 0)
@@ -41,14 +41,15 @@ export async function saveKeyUse(tx: Transaction, uses: readonly KeyUse[]): Prom
   return [...left]
 }
 
-type UsedRow = Pick<ApiKeyRow, 'id' | 'recent_addresses'> & { readonly at: number }
+type UsedRow = KeyName & Pick<ApiKeyRow, 'recent_addresses'> & { readonly at: number }
 
-function usedRow(row: Pick<ApiKeyRow, 'id' | 'recent_addresses'>, uses: readonly KeyUse[]): UsedRow {
+function usedRow(row: KeyName & Pick<ApiKeyRow, 'recent_addresses'>, uses: readonly KeyUse[]): UsedRow {
   const seen = uses.flatMap(({ address, at, withOldSecret }): RecentAddress[] =>
     address === null ? [] : [{ address, at, ...(withOldSecret && { oldSecretAt: at }) }],
   )
   const recent = withAddresses(recentAddressesOf(row), seen)
-  return { id: row.id, at: Math.max(...uses.map(({ at }) => at)), recent_addresses: JSON.stringify(recent) }
+  const at = Math.max(...uses.map((use) => use.at))
+  return { project_id: row.project_id, id: row.id, at, recent_addresses: JSON.stringify(recent) }
 }
 
 async function updateLastUsed(tx: Transaction, rows: readonly UsedRow[]): Promise<void> {
@@ -64,10 +65,6 @@ async function updateLastUsed(tx: Transaction, rows: readonly UsedRow[]): Promis
       last_used_at: sql<number>`case id ${cases(({ at }) => sql`cast(${at} as bigint)`)} end`,
       recent_addresses: sql<string>`case id ${cases((row) => sql`cast(${row.recent_addresses} as text)`)} end`,
     })
-    .where(
-      'id',
-      'in',
-      rows.map(({ id }) => id),
-    )
+    .where((eb) => isOneOf(eb, rows))
     .execute()
 }

@@ -70,14 +70,22 @@ type Names = ReadonlyMap<string, string>
 interface Deps {
   readonly db: Database
   /** Names of operators and API keys by id. */
-  readonly nameActors: (actors: readonly { readonly type: string; readonly id: string }[]) => Promise<Names>
+  readonly nameActors: (
+    actors: readonly { readonly type: string; readonly id: string; readonly projectId: string | null }[],
+  ) => Promise<Names>
 }
 
 /** Does not require that the project exists, because the log of a deleted project stays readable. */
 export function auditRoutes(app: App, { db, nameActors }: Deps): void {
   async function answer(filter: AuditFilter, page: Page) {
     const found = await listAuditRows(db, filter, page)
-    const names = await nameActors(found.rows.map(({ actor_type: type, actor_id: id }) => ({ type, id })))
+    const names = await nameActors(
+      found.rows.map(({ actor_type: type, actor_id: id, project_id: projectId }) => ({
+        type,
+        id,
+        projectId,
+      })),
+    )
     return listAnswer(found, page, {
       item: (row: AuditRow) => view(row, names),
       position: (row: AuditRow) => row,

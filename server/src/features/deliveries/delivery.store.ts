@@ -1,14 +1,10 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { countUpTo, type Database, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { EventTables } from '../events/index.ts'
-import {
-  type DestinationRow,
-  type DestinationTables,
-  finishRelease,
-  listReleased,
-} from '../webhooks/index.ts'
+import { type DestinationRow, finishRelease, listReleased } from '../webhooks/index.ts'
 import type { DeliveryRow, DeliveryTables } from './delivery.ts'
 import { LEASE_MS } from './delivery-queue.ts'
+import { isActive, PENDING, QUEUES, queuesOf } from './queues.store.ts'
 
 /** Topic of the notification that deliveries have become due. */
 export const DELIVERIES_DUE = 'deliveries'
@@ -80,10 +76,23 @@ export interface Backlog {
   readonly destinations: readonly DestinationBacklog[]
 }
 
-/** Counts due deliveries; held and cancelled ones are not due. One index seek per destination, plus the rows it counts. */
+/** Deliveries `x` of the queue `q`. */
+const QUEUED = sql`from deliveries x
+  where x.status = 'pending' and x.project_id = q.project_id and x.destination_id = q.destination_id`
+
+/** Counts due deliveries; held and cancelled ones are not due. One index seek per queue, plus the rows it counts. */
 export async function readBacklog(reader: Reader, now: number): Promise<Backlog> {
-  const rows = await dueQueues(reader, now).where('oldestDueAt', 'is not', null).execute()
-  const destinations = rows.map((row) => ({ ...row, due: row.due!, oldestDueAt: row.oldestDueAt! }))
+  // For a claimed delivery the next attempt is the end of its lease, which is in the future.
+  const due = sql`${QUEUED} and x.next_attempt_at <= ${now}`
+  const backlog = sql<DestinationBacklog>`
+    with recursive ${queuesOf(PENDING)}
+    select * from (
+      select q.destination_id as "id", q.project_id as "projectId",
+        (select min(x.next_attempt_at) ${due}) as "oldestDueAt",
+        (select count(*) from (select 1 ${due} limit ${MAX_COUNTED}) as counted) as "due"
+      from ${QUEUES} and ${isActive}
+    ) as queues where "oldestDueAt" is not null`
+  const { rows: destinations } = await backlog.execute(reader.read<DeliveryTables>() as never)
   return {
     due: destinations.reduce((sum, { due }) => sum + due, 0),
     oldestDueAt: destinations.reduce<number | null>(
@@ -94,49 +103,15 @@ export async function readBacklog(reader: Reader, now: number): Promise<Backlog>
   }
 }
 
-const dueQueues = (reader: Reader, now: number) =>
-  reader
-    .read<DeliveryTables & DestinationTables>()
-    .selectFrom((from) =>
-      from
-        .selectFrom('destinations as d')
-        .where('d.active', '=', 1)
-        .where('d.deleted_at', 'is', null)
-        .select((eb) => {
-          const due = eb
-            .selectFrom('deliveries as x')
-            .where('x.status', '=', sql.lit('pending'))
-            .whereRef('x.project_id', '=', 'd.project_id')
-            .whereRef('x.destination_id', '=', 'd.id')
-            .where('x.next_attempt_at', '<=', now)
-          // For a claimed delivery this is the end of its lease, which is in the future.
-          const some = due.select('x.id').limit(MAX_COUNTED).as('some')
-          return [
-            'd.id',
-            'd.project_id as projectId',
-            due.select(({ fn }) => fn.min('x.next_attempt_at').as('at')).as('oldestDueAt'),
-            eb.selectFrom(some).select(eb.fn.countAll<number>().as('n')).as('due'),
-          ]
-        })
-        .as('queues'),
-    )
-    .selectAll()
-
-/** Counts deliveries that a worker holds: claimed, with a lease that has not ended. One index range per destination. */
+/** Counts deliveries that a worker holds: claimed, with a lease that has not ended. One index range per queue. */
 export async function countInFlight(reader: Reader, now: number): Promise<number> {
-  const { total } = await reader
-    .read<DeliveryTables & DestinationTables>()
-    .selectFrom('destinations as d')
-    .innerJoin('deliveries as x', (join) =>
-      join.onRef('x.project_id', '=', 'd.project_id').onRef('x.destination_id', '=', 'd.id'),
-    )
-    .where('x.status', '=', sql.lit('pending'))
-    .where('x.next_attempt_at', '>', now)
-    .where('x.next_attempt_at', '<=', now + LEASE_MS)
-    .where('x.claim_id', 'is not', null)
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return total
+  const inFlight = sql`${QUEUED} and x.next_attempt_at > ${now} and x.next_attempt_at <= ${now + LEASE_MS}
+    and x.claim_id is not null`
+  const counted = sql<{ total: number | null }>`
+    with recursive ${queuesOf(PENDING)}
+    select sum((select count(*) ${inFlight})) as total from ${QUEUES}`
+  const { rows } = await counted.execute(reader.read<DeliveryTables>() as never)
+  return Number(rows[0]!.total ?? 0)
 }
 
 /** Counts events that are still in the outbox, up to 10,000. */

@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/index.ts'
 import { isoTimeOrNull } from '../../platform/http/index.ts'
 import { type DestinationUse, destinationUse } from '../usage/index.ts'
 import type { DestinationRow } from '../webhooks/index.ts'
-import { lastErrorOf, readBacklogs } from './health.store.ts'
+import { lastErrorsOf, readBacklogs } from './health.store.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
@@ -21,13 +21,15 @@ export async function readHealth(db: Database, rows: readonly DestinationRow[], 
   const ids = rows.map(({ id }) => id)
   const [first] = rows
   if (!first) return new Map<string, never>()
-  const backlogs = new Map((await readBacklogs(db, ids, now)).map((row) => [row.id, row]))
+  const backlogs = new Map((await readBacklogs(db, rows, now)).map((row) => [row.id, row]))
   const uses = await destinationUse(db, { projectId: first.project_id, ids, from: now - DAY_MS, to: now })
-  const entries = rows.map(async (row) => {
+  const isInTrouble = (row: DestinationRow) =>
+    row.failing_since !== null || row.active === 0 || (backlogs.get(row.id)?.exhausted ?? 0) > 0
+  const errors = await lastErrorsOf(db, rows.filter(isInTrouble))
+  const entries = rows.map((row) => {
     const { pending = 0, exhausted = 0, oldest_due_at = null } = backlogs.get(row.id) ?? {}
     const use = uses.get(row.id) ?? NO_USE
     const isActive = row.active === 1
-    const isInTrouble = row.failing_since !== null || exhausted > 0 || !isActive
     const health = {
       state: stateOf(row, use.attempts + pending > 0),
       failing_since: isoTimeOrNull(row.failing_since),
@@ -37,9 +39,9 @@ export async function readHealth(db: Database, rows: readonly DestinationRow[], 
       pending: isActive ? pending : 0,
       held: isActive ? 0 : pending,
       exhausted,
-      last_error: isInTrouble ? await lastErrorOf(db, row) : null,
+      last_error: errors.get(row.id) ?? null,
     }
     return [row.id, health] as const
   })
-  return new Map(await Promise.all(entries))
+  return new Map(entries)
 }

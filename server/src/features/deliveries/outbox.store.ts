@@ -129,6 +129,8 @@ async function toBatch(
   const isFull = rows.length >= limit || bytes >= MAX_DATA_BYTES
   const projectIds = [...new Set(events.map(({ project_id }) => project_id))]
   if (projectIds.length === 0) return { now, events, isFull, destinations: [], withBacklog: [] }
+  // Never empty, because neither engine accepts an empty list.
+  const campaignIds = [...new Set(events.map(({ campaign_id }) => campaign_id ?? ''))]
   const [destinations, withBacklog] = await Promise.all([
     reader
       .read<DestinationTables>()
@@ -136,6 +138,8 @@ async function toBatch(
       .select(SUBSCRIBER_COLUMNS)
       .where('project_id', 'in', projectIds)
       .where('deleted_at', 'is', null)
+      // A project may have a distribution for each of a thousand campaigns.
+      .where((eb) => eb.or([eb('kind', '=', 'webhook'), eb('campaign_id', 'in', campaignIds)]))
       .execute(),
     Promise.all(projectIds.map((projectId) => listWithBacklog(reader, projectId, now))),
   ])

@@ -16,6 +16,9 @@ const EVENTS_PER_BATCH = 200
 /** A run ends after this many batches. The next run continues there, past the deliveries that must stay. */
 const BATCHES_PER_RUN = 100
 
+/** After a complete pass. Each pass looks for old events in every project, and nobody needs them gone to the minute. */
+const PASS_EVERY_MS = 5 * 60_000
+
 const DAY_MS = 24 * 60 * 60_000
 
 interface Position {
@@ -40,6 +43,7 @@ export interface Retention {
  */
 export function createRetention({ db, days, batchesPerRun = BATCHES_PER_RUN }: Deps): Retention {
   let next: Position | undefined
+  let completedAt = Number.NEGATIVE_INFINITY
 
   /** Position of the next batch; undefined at the end. */
   async function runBatches(before: number): Promise<Position | undefined> {
@@ -59,7 +63,10 @@ export function createRetention({ db, days, batchesPerRun = BATCHES_PER_RUN }: D
 
   return {
     async run(now) {
+      // A clock that was set back must not delay the next pass.
+      if (!next && Math.abs(now - completedAt) < PASS_EVERY_MS) return
       next = await runBatches(now - days * DAY_MS)
+      if (!next) completedAt = now
     },
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Transaction } from '../../platform/database/index.ts'
 
 export interface IdempotencyRow {
@@ -59,8 +60,15 @@ export async function updateKey(
     .execute()
 }
 
-export async function deleteKeysBefore(tx: Transaction, at: number): Promise<void> {
-  await tx.write<IdempotencyTables>().deleteFrom('idempotency_keys').where('created_at', '<=', at).execute()
+/** Deletes up to `limit` keys that were created until a time, and returns how many. */
+export async function deleteSomeKeysBefore(tx: Transaction, at: number, limit: number): Promise<number> {
+  const key = sql`project_id, api_key_id, key`
+  const { numAffectedRows } = await sql`
+    delete from idempotency_keys where (${key}) in
+      (select ${key} from idempotency_keys where created_at <= ${at} order by created_at limit ${limit})`.execute(
+    tx.write<IdempotencyTables>(),
+  )
+  return Number(numAffectedRows)
 }
 
 export async function deleteIdempotencyOfProject(tx: Transaction, projectId: string): Promise<void> {

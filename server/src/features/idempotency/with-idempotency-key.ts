@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
 import type { Database, Transaction } from '../../platform/database/index.ts'
 import { digestOf } from '../../platform/secrets.ts'
-import { deleteKeysBefore, insertKey, type KeyName, lockKey, updateKey } from './idempotency.store.ts'
+import { deleteSomeKeysBefore, insertKey, type KeyName, lockKey, updateKey } from './idempotency.store.ts'
 
 const RETENTION_MS = 24 * 60 * 60_000
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
@@ -63,6 +63,13 @@ const reused = (): Problem =>
     details: 'Use a new key for every new request. Nothing was changed.',
   })
 
+/** Small transactions: after a stop of some hours, a day of keys has expired. */
+const KEYS_PER_BATCH = 500
+
 /** Deletes expired keys. Called by the janitor. */
-export const forgetOldKeys = (db: Database, now: number): Promise<void> =>
-  db.transaction((tx) => deleteKeysBefore(tx, now - RETENTION_MS))
+export async function forgetOldKeys(db: Database, now: number): Promise<void> {
+  const before = now - RETENTION_MS
+  let deleted: number
+  do deleted = await db.transaction((tx) => deleteSomeKeysBefore(tx, before, KEYS_PER_BATCH))
+  while (deleted === KEYS_PER_BATCH)
+}

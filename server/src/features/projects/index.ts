@@ -8,6 +8,7 @@ export {
   forgetAllCredits,
   hasProjectNamed,
   listProjectsDeletedBefore,
+  listProjectsNearLimit,
   type ProjectRow,
   type ProjectTables,
   updateProjectRow,

@@ -1,4 +1,5 @@
-import { pageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
+import { sql } from 'kysely'
+import { countUpTo, pageOf, type Reader, type Transaction } from '../../platform/database/index.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
 
 export interface ProjectRow {
@@ -24,12 +25,8 @@ const live = (reader: Reader) =>
 export const findProject = (reader: Reader, id: string): Promise<ProjectRow | undefined> =>
   live(reader).selectAll().where('id', '=', id).executeTakeFirst()
 
-export async function countProjects(reader: Reader): Promise<number> {
-  const { total } = await live(reader)
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return total
-}
+/** Up to 10,000. */
+export const countProjects = (reader: Reader): Promise<number> => countUpTo(reader, live(reader))
 
 export const hasProjectNamed = async (reader: Reader, name: string): Promise<boolean> =>
   (await live(reader).select('id').where('name', '=', name).executeTakeFirst()) !== undefined
@@ -51,6 +48,14 @@ export async function listProjectRows(
   if (ids) query = query.where('id', 'in', ids)
   return pageOf(reader, query, page)
 }
+
+/** Projects that may have used this part of their token limit, of all or one of them. */
+export const listProjectsNearLimit = (reader: Reader, part: number, id?: string): Promise<ProjectRow[]> =>
+  live(reader)
+    .selectAll()
+    .where(sql<boolean>`token_limit - credits >= token_limit * ${sql.lit(part)}`)
+    .$if(id !== undefined, (query) => query.where('id', '=', id!))
+    .execute()
 
 /** First lock of every change in a project. All operations lock projects before keys, to avoid deadlocks. */
 export const lockProject = (tx: Transaction, id: string): Promise<ProjectRow | undefined> =>

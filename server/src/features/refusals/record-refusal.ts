@@ -5,8 +5,8 @@ import type { Database } from '../../platform/database/index.ts'
 import { type ErrorContext, pathOf } from '../../platform/http/index.ts'
 import type { UsageCounter } from '../usage/index.ts'
 import {
-  deleteRefusalsBefore,
   deleteRefusalsOfProject,
+  deleteSomeRefusalsBefore,
   findOldestKept,
   insertRefusals,
   type RefusalRow,
@@ -95,7 +95,12 @@ export function createRefusalRecorder({ db, clock, usage }: RecorderDeps) {
     },
     /** Runs once at a time. Concurrent callers wait for the running flush, which continues until nothing is waiting. */
     flush: () => (flushing ??= write().finally(() => (flushing = undefined))),
-    forgetOld: () => db.transaction((tx) => deleteRefusalsBefore(tx, clock.now() - RETENTION_MS)),
+    async forgetOld(): Promise<void> {
+      const before = clock.now() - RETENTION_MS
+      let deleted: number
+      do deleted = await db.transaction((tx) => deleteSomeRefusalsBefore(tx, before, ROWS_PER_STATEMENT))
+      while (deleted === ROWS_PER_STATEMENT)
+    },
     forgetProject: deleteRefusalsOfProject,
   }
 }

@@ -69,8 +69,20 @@ export async function listRefusalRows(
   return { rows, total }
 }
 
-export async function deleteRefusalsBefore(tx: Transaction, at: number): Promise<void> {
-  await tx.write<RefusalTables>().deleteFrom('refusals').where('at', '<', at).execute()
+/** Deletes up to `limit` refusals before a time, and returns how many. */
+export async function deleteSomeRefusalsBefore(tx: Transaction, at: number, limit: number): Promise<number> {
+  const tables = tx.write<RefusalTables>()
+  const old = tables
+    .selectFrom('refusals')
+    .select('request_id')
+    .where('at', '<', at)
+    .orderBy('at')
+    .limit(limit)
+  const { numDeletedRows } = await tables
+    .deleteFrom('refusals')
+    .where('request_id', 'in', old)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 /** Time of the oldest of the newest `keep` refusals of a project; undefined if it has fewer. */

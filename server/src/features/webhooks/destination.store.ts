@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { countUpTo, type Reader, type Transaction } from '../../platform/database/index.ts'
 import { keyIdIn } from '../../platform/encryption.ts'
 import type { Page, Rows } from '../../platform/http/index.ts'
-import type { EventTables } from '../events/index.ts'
 
 /** Stored as the reason, and told apart from reasons that Jeton found. */
 export const DISABLED_BY_OPERATOR = 'disabled by an operator'
@@ -86,34 +85,36 @@ export const lockDestination = (tx: Transaction, { projectId, kind, id }: Which)
     )
     .executeTakeFirst()
 
-/** Destinations that Jeton disabled, and active ones that have failed since before a time. The longest first. */
-export const listFailing = (
+interface FailingFilter {
+  readonly projectId?: string | undefined
+  readonly failingBefore: number
+  readonly limit: number
+}
+
+/** Destinations that Jeton disabled, then active ones that have failed since before a time, the longest first. */
+export async function listFailing(
   reader: Reader,
-  {
-    projectId,
-    failingBefore,
-    limit,
-  }: { projectId?: string | undefined; failingBefore: number; limit: number },
-): Promise<DestinationRow[]> =>
-  reader
+  { projectId, failingBefore, limit }: FailingFilter,
+): Promise<DestinationRow[]> {
+  const all = reader
     .read<DestinationTables>()
     .selectFrom('destinations')
     .selectAll()
     .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId!))
     .where('deleted_at', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb.and([
-          eb('active', '=', 0),
-          eb('disabled_reason', 'is not', null),
-          eb('disabled_reason', '!=', DISABLED_BY_OPERATOR),
-        ]),
-        eb.and([eb('active', '=', 1), eb('failing_since', '<=', failingBefore)]),
-      ]),
-    )
-    .orderBy('failing_since')
     .limit(limit)
-    .execute()
+  // Apart, because each has its own index of few rows. Conditions of partial indexes are literals.
+  const disabled = all
+    .where('active', '=', sql.lit(0))
+    .where('disabled_reason', 'is not', null)
+    .where('disabled_reason', '!=', DISABLED_BY_OPERATOR)
+  const failing = all
+    .where('active', '=', 1)
+    .where('failing_since', '<=', failingBefore)
+    .orderBy('failing_since')
+  const found = await Promise.all([disabled.execute(), failing.execute()])
+  return found.flat().slice(0, limit)
+}
 
 export async function findDestinations(
   reader: Reader,
@@ -219,46 +220,33 @@ export async function listDestinationsAfter(
 /** Length of `v1.`, an eight-digit key id and a dot: the prefix of an encrypted value that names its key. */
 const KEY_ID_END = 12
 
-/** Ids of the encryption keys that stored secrets and header values were encrypted with. */
+/** Seeks from one beginning of a secret to the next, because there are few keys and many secrets. */
+const SECRET_BEGINNINGS = (() => {
+  const beginning = sql`substr(secret, 1, ${sql.lit(KEY_ID_END)})`
+  const first = sql`select min(${beginning}) from destinations`
+  return sql<{ sealed: string }>`
+    with recursive seek(sealed) as (
+      select (${first}) union all
+      select (${first} where ${beginning} > seek.sealed) from seek where seek.sealed is not null
+    )
+    select sealed from seek where sealed is not null`
+})()
+
+/** Ids of the encryption keys that stored secrets and header values were encrypted with. Deleted destinations have none. */
 export async function listNeededKeyIds(reader: Reader): Promise<string[]> {
-  const rows = await reader
-    .read<DestinationTables>()
-    .selectFrom('destinations')
-    .select([
-      sql<string>`substr(secret, 1, ${sql.lit(KEY_ID_END)})`.as('secret'),
-      sql<string | null>`substr(previous_secret, 1, ${sql.lit(KEY_ID_END)})`.as('previous'),
-      'headers',
-    ])
-    .distinct()
-    .where('deleted_at', 'is', null)
-    .execute()
-  const sealed = rows.flatMap(({ secret, previous, headers }) => [
-    secret,
-    previous ?? '',
-    ...Object.values(JSON.parse(headers) as Record<string, string>),
+  const all = reader.read<DestinationTables>().selectFrom('destinations')
+  const [secrets, previous, headers] = await Promise.all([
+    SECRET_BEGINNINGS.execute(reader.read<DestinationTables>() as never),
+    all.select('previous_secret').where('previous_until', 'is not', null).execute(),
+    // A literal, like in the condition of the index.
+    all.select('headers').where('headers', '<>', sql.lit('{}')).execute(),
   ])
+  const sealed = [
+    ...secrets.rows.map((row) => row.sealed),
+    ...previous.map(({ previous_secret }) => previous_secret ?? ''),
+    ...headers.flatMap((row) => Object.values(JSON.parse(row.headers) as Record<string, string>)),
+  ]
   return [...new Set(sealed.map(keyIdIn))].filter((id) => id !== undefined).sort()
-}
-
-/** Lists enabled destinations whose held deliveries are not yet due again. */
-export const listReleased = (reader: Reader): Promise<DestinationRow[]> =>
-  reader
-    .read<DestinationTables>()
-    .selectFrom('destinations')
-    .selectAll()
-    .where('released_at', 'is not', null)
-    .execute()
-
-/** Ends the release, unless the destination was enabled again since it was read. */
-export async function finishRelease(tx: Transaction, row: DestinationRow): Promise<void> {
-  await tx
-    .write<DestinationTables>()
-    .updateTable('destinations')
-    .set({ released_at: null })
-    .where('project_id', '=', row.project_id)
-    .where('id', '=', row.id)
-    .where('released_at', '=', row.released_at)
-    .execute()
 }
 
 /** Columns that are cleared when a destination is deleted. */
@@ -280,39 +268,6 @@ export async function markDestinationsDeleted(tx: Transaction, projectId: string
     .where('deleted_at', 'is', null)
     .execute()
   await tx.notify(DESTINATIONS_CHANGED)
-}
-
-/** Removes previous secrets whose overlap has ended. */
-export async function forgetPreviousSecrets(tx: Transaction, now: number): Promise<void> {
-  await tx
-    .write<DestinationTables>()
-    .updateTable('destinations')
-    .set({ previous_secret: null, previous_until: null })
-    .where('previous_until', '<=', now)
-    .execute()
-}
-
-/** Much longer than the clocks of two processes may differ. */
-const HOUR_MS = 3_600_000
-
-/** Clears `skips` of destinations once their project has no earlier event left in the outbox. */
-export async function forgetSkips(tx: Transaction): Promise<void> {
-  await tx
-    .write<DestinationTables & EventTables>()
-    .updateTable('destinations')
-    .set({ skips: '[]' })
-    .where('skips', '<>', '[]')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('outbox')
-            .select('outbox.event_id')
-            .whereRef('outbox.project_id', '=', 'destinations.project_id')
-            .where(sql<boolean>`outbox.created_at < destinations.created_at + ${sql.lit(HOUR_MS)}`),
-        ),
-      ),
-    )
-    .execute()
 }
 
 export async function deleteDestinationsOfProject(tx: Transaction, projectId: string): Promise<void> {

@@ -9,16 +9,18 @@ export {
   deleteDestinationsOfProject,
   findDestination,
   findDestinations,
-  finishRelease,
-  forgetPreviousSecrets,
-  forgetSkips,
   listFailing,
   listNeededKeyIds,
-  listReleased,
   markDestinationsDeleted,
 } from './destination.store.ts'
 export { eventsOf } from './destination.ts'
 export { disableUnreachable } from './destination-changes.ts'
+export {
+  finishRelease,
+  forgetPreviousSecrets,
+  forgetSkips,
+  listReleased,
+} from './destination-jobs.store.ts'
 export { distributionRoutes } from './distribution.routes.ts'
 export { openHeaders } from './extra-headers.ts'
 export { type Reencryption, reencryptSecrets } from './reencrypt-secrets.ts'
