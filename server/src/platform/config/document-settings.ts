@@ -15,7 +15,8 @@ export function documentSettings(): string {
 
 Jeton is configured by environment variables and needs none to start. \`npx jeton config\` prints the values of the running service and
 where each came from, \`npx jeton config --local\` those of the shell. \`npx jeton doctor\` checks them. An invalid value, or an unknown
-name, stops the start with one line that says what to fix, and exit code 78.
+name that begins with \`JETON_\`, stops the start with one line that says what to fix, and exit code 78. Variables that begin with \`OTEL_\`
+are those of OpenTelemetry, for [traces](../operate/monitor.md#traces).
 
 | variable | type | default | meaning |
 |---|---|---|---|
