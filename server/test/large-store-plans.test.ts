@@ -34,6 +34,8 @@ const WORK: Readonly<Record<string, Work>> = {
   'a list of keys': ({ reader }) => listApiKeyRows(reader, { projectId: 'p' }, page),
   'a list of blocked keys': ({ reader }) =>
     listApiKeyRows(reader, { projectId: 'p', state: 'blocked' }, page),
+  'a list of deleted keys': ({ reader }) =>
+    listApiKeyRows(reader, { projectId: 'p', state: 'deleted' }, page),
   'a key by its name': ({ reader }) => listApiKeyRows(reader, { projectId: 'p', name: 'Key 1' }, page),
   'names of keys': ({ reader }) => namesOfKeys(reader, [name]),
   'the last use of keys': ({ tx }) => saveKeyUse(tx, [use, { ...use, id: 'key_2' }]),
@@ -63,6 +65,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   'a list of projects': 'projects_newest',
   'a list of keys': 'INDEX api_keys_newest (project_id=?)',
   'a list of blocked keys': 'INDEX api_keys_newest (project_id=?)',
+  'a list of deleted keys': 'INDEX api_keys_deleted (project_id=?)',
   'a key by its name': 'api_keys_by_name (project_id=? AND name=?)',
   'the last use of keys': '(project_id=? AND id=?)',
 }

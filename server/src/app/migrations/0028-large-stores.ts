@@ -12,9 +12,16 @@ export const largeStores: Migration = {
     const index = (name: string, table: string, columns: string[]) =>
       db.schema.createIndex(name).on(table).columns(columns)
 
-    // `state` is last: a list leaves out deleted keys, and counts the others without reading rows.
-    await index('api_keys_newest', 'api_keys', ['project_id', 'created_at', 'id', 'state']).execute()
-    await index('api_keys_by_name', 'api_keys', ['project_id', 'name']).execute()
+    // Partial, so that no plan prefers them to the primary key for a lookup. `state` is last for lists of blocked keys.
+    await index('api_keys_newest', 'api_keys', ['project_id', 'created_at', 'id', 'state'])
+      .where(sql.ref('state'), '<>', sql.lit('deleted'))
+      .execute()
+    await index('api_keys_by_name', 'api_keys', ['project_id', 'name'])
+      .where(sql.ref('state'), '<>', sql.lit('deleted'))
+      .execute()
+    await index('api_keys_deleted', 'api_keys', ['project_id', 'created_at', 'id'])
+      .where(sql.ref('state'), '=', sql.lit('deleted'))
+      .execute()
     await index('api_keys_in_grace', 'api_keys', ['previous_until'])
       .where(sql.ref('previous_until'), 'is not', null)
       .execute()

@@ -63,6 +63,9 @@ export const findApiKeyByAppId = (reader: Reader, appId: string): Promise<ApiKey
     .where('app_id', '=', appId)
     .executeTakeFirst()
 
+/** The condition of an index, and so a literal. */
+export const isNotDeleted = sql<boolean>`state <> 'deleted'`
+
 /** A key that is not deleted. */
 export const findApiKeyNamed = (
   reader: Reader,
@@ -75,7 +78,7 @@ export const findApiKeyNamed = (
     .select('id')
     .where('project_id', '=', projectId)
     .where('name', '=', name)
-    .where('state', '!=', 'deleted')
+    .where(isNotDeleted)
     .executeTakeFirst()
 
 export const listVersionsChangedSince = (
@@ -120,7 +123,8 @@ export async function listApiKeyRows(
   page: Page,
 ): Promise<Rows<ApiKeyRow>> {
   let query = reader.read<ApiKeyTables>().selectFrom('api_keys').where('project_id', '=', filter.projectId)
-  query = filter.state ? query.where('state', '=', filter.state) : query.where('state', '!=', 'deleted')
+  if (filter.state) query = query.where('state', '=', sql.lit(filter.state))
+  if (filter.state !== 'deleted') query = query.where(isNotDeleted)
   if (filter.name !== undefined) query = query.where('name', '=', filter.name)
   if (filter.app_id !== undefined) query = query.where('app_id', '=', filter.app_id)
   return pageOf(reader, query, page)
@@ -128,7 +132,7 @@ export async function listApiKeyRows(
 
 /** Up to 10,000. */
 export const countApiKeys = (reader: Reader): Promise<number> =>
-  countUpTo(reader, reader.read<ApiKeyTables>().selectFrom('api_keys').where('state', '!=', 'deleted'))
+  countUpTo(reader, reader.read<ApiKeyTables>().selectFrom('api_keys').where(isNotDeleted))
 
 /** Leaves `recent_addresses` to its default: a new key has none. */
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow): Promise<void> {

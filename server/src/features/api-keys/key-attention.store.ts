@@ -1,5 +1,5 @@
 import type { Reader } from '../../platform/database/index.ts'
-import type { ApiKeyRow, ApiKeyTables } from './api-key.store.ts'
+import { type ApiKeyRow, type ApiKeyTables, isNotDeleted } from './api-key.store.ts'
 import { oldSecretUse, recentAddressesOf } from './recent-addresses.ts'
 
 /** Keys that one rule reads. */
@@ -17,6 +17,7 @@ const activeKeys = (reader: Reader, projectId: string | undefined) =>
     .selectAll()
     .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId!))
     .where('state', '=', 'active')
+    .where(isNotDeleted)
 
 /** Keys that the rule of unused keys reads: a store may have a million. */
 const MAX_CHECKED = 10_000
