@@ -38,6 +38,7 @@ function startInNamespaces(): void {
   // Ctrl-C reaches the trial too. This process removes the folder afterwards.
   process.on('SIGINT', () => undefined)
   child.on('exit', (code) => {
+    // KEEP_LOGS=<folder> copies the logs and data of the nodes.
     const { KEEP_LOGS } = process.env
     if (KEEP_LOGS && existsSync(folder)) cpSync(folder, KEEP_LOGS, { recursive: true })
     rmSync(folder, { recursive: true, force: true })
