@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type EntryOf, useApi } from '../../api/query.ts'
+import { cliText } from '../../api/request-text.ts'
 import { Card } from '../../components/card.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { countText } from '../../components/number-text.ts'
@@ -33,7 +34,10 @@ export function Redemptions({ projectId, customerId }: CustomerProps) {
         query={list}
         columns={columnsOf(projectId)}
         rowKey={({ id }) => id}
-        empty={{ sentence: 'Nothing was redeemed yet.' }}
+        empty={{
+          sentence: 'Nothing was redeemed yet.',
+          command: cliText('trigger redemption', { project: projectId }),
+        }}
       />
     </Card>
   )

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { ChoiceFilter, FilterBar } from '../../components/filter-bar.tsx'
+import { ChoiceFilter, ClearFilters, FilterBar } from '../../components/filter-bar.tsx'
 import { Id } from '../../components/id.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PAGE_SIZE } from '../../components/pager.tsx'
@@ -68,7 +68,11 @@ export function SessionsPage() {
           query={sessions}
           columns={columns}
           rowKey={({ id }) => id}
-          empty={{ sentence: 'No browser is signed in as this operator.', command: 'jeton session list' }}
+          empty={{
+            sentence: 'No browser is signed in as this operator.',
+            command: cliText('session list', { operator: filter }),
+            action: filter && <ClearFilters names={['operator']} />,
+          }}
         />
       </Card>
     </>

@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useKeyNames } from '../../api/key-names.ts'
 import { useApi } from '../../api/query.ts'
 import { cliText } from '../../api/request-text.ts'
@@ -47,6 +47,16 @@ export function TokenList({ keyId }: { keyId: string | undefined }) {
         empty={{
           sentence: 'No token is active. Clients get one with their key, and it lives 15 minutes.',
           command: cliText('token issue', { project: project_id }),
+          action: (
+            <Link
+              to="/projects/$projectId/api-keys"
+              params={{ projectId: project_id }}
+              search={{} as never}
+              className="button"
+            >
+              API keys
+            </Link>
+          ),
         }}
       />
     </Card>
