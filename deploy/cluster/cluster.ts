@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { OPERATOR } from '../../server/test/service.ts'
 import { connectSql } from '../../server/test/sql.ts'
 import { Daemon } from './daemon.ts'
-import { DatabaseNode, type Member, SUPERUSER_URL } from './database-node.ts'
+import { DatabaseNode, type Member, superuserUrl } from './database-node.ts'
 import type { Build } from './jeton-build.ts'
 import { CLIENT_ADDRESS, connectNode } from './network.ts'
 import { createNginx } from './nginx.ts'
@@ -173,7 +173,7 @@ export class Cluster {
 const isReady = async (url: string): Promise<boolean> => (await askJson(`${url}/health/ready`)).status === 200
 
 async function createDatabase(address: string): Promise<void> {
-  const sql = connectSql(SUPERUSER_URL(address))
+  const sql = connectSql(superuserUrl(address))
   await sql.run(`create role jeton login password 'jeton'`)
   await sql.run('create database jeton owner jeton')
   await sql.end()

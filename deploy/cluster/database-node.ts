@@ -10,7 +10,7 @@ const SWITCHED_WITHIN_MS = 60_000
 /** PostgreSQL refuses to run as root. */
 const AS_POSTGRES = ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups']
 
-export const SUPERUSER_URL = (address: string) =>
+export const superuserUrl = (address: string): string =>
   `postgres://postgres:${PASSWORDS.SUPERUSER_PASSWORD}@${address}:5432/postgres`
 
 export interface Member {

@@ -82,12 +82,14 @@ const inTurn = async (cluster: Cluster, work: (node: ClusterNode) => Promise<voi
   }
 }
 
+export const UPGRADE: Fault = {
+  name: 'Jeton upgraded, one node after the other',
+  inject: (cluster) => nothingWrong(inTurn(cluster, (node) => upgrade(cluster, node, currentBuild))),
+}
+
 /** The upgrade comes first, so that every other fault meets the current version. */
 export const FAULTS: readonly Fault[] = [
-  {
-    name: 'Jeton upgraded, one node after the other',
-    inject: (cluster) => nothingWrong(inTurn(cluster, (node) => upgrade(cluster, node, currentBuild))),
-  },
+  UPGRADE,
   { name: 'leader killed (Patroni and PostgreSQL)', inject: (cluster) => nothingWrong(killLeader(cluster)) },
   { name: 'leader cut off from the network', inject: cutOffLeader },
   {

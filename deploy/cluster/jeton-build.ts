@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -15,6 +15,10 @@ const buildIn =
   (args) => [process.execPath, `${folder}/server/bin/jeton.js`, ...args]
 
 export const currentBuild = buildIn(ROOT)
+
+/** False in a shallow clone. */
+export const hasCommit = (commit: string): boolean =>
+  spawnSync('git', ['-C', ROOT, 'cat-file', '-e', `${commit}^{commit}`]).status === 0
 
 /** Unpacks an older commit. It shares the installed packages with this checkout. */
 export function unpackBuild(commit: string, folder: string): Build {

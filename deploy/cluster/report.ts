@@ -24,11 +24,11 @@ function row({ name, longestGapMs, answered, failed }: Phase): string {
 /** The table of the guide. */
 export function report(
   { phases, found, acknowledged, losses }: TrialReport,
-  build: { from: string; to: string },
+  build: { current: string; from: string | undefined },
 ): string {
   const { tokens, redemptions, kills } = acknowledged
   return [
-    `${new Date().toISOString().slice(0, 10)}, Jeton ${build.to} (upgraded from ${build.from}), Node.js ${process.versions.node},`,
+    `${new Date().toISOString().slice(0, 10)}, Jeton ${build.current}${build.from ? ` (upgraded from ${build.from})` : ''}, Node.js ${process.versions.node},`,
     `${packageVersions().join(', ')}; ${debianVersion()}, ${availableParallelism()} cores for everything.`,
     '',
     '| fault | issue | introspect | redeem | answered | not served |',

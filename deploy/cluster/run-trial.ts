@@ -21,8 +21,8 @@ const CHECKING = 'checking'
 
 interface Options {
   readonly folder: string
-  /** Runs until the phase of the upgrade. */
-  readonly oldBuild: Build
+  /** Runs until the upgrade. */
+  readonly build: Build
   /** Part of the name of a fault, to run only that one. */
   readonly only: string
   say(line: string): void
@@ -37,9 +37,9 @@ export interface TrialReport {
 }
 
 /** Runs every fault under load. After each of them, checks everything that was acknowledged. */
-export async function runTrial({ folder, oldBuild, only, say }: Options): Promise<TrialReport> {
+export async function runTrial({ folder, build, only, say }: Options): Promise<TrialReport> {
   createNetwork()
-  const cluster = new Cluster({ folder, build: oldBuild })
+  const cluster = new Cluster({ folder, build })
   say('starting three nodes (etcd, Patroni, PostgreSQL, Jeton) and nginx')
   await cluster.start()
   const processes = cluster.nodes.map(({ url }) => url)

@@ -4,7 +4,8 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { currentCommit, OLD_COMMIT, unpackBuild } from './jeton-build.ts'
+import { UPGRADE } from './faults.ts'
+import { currentBuild, currentCommit, hasCommit, OLD_COMMIT, unpackBuild } from './jeton-build.ts'
 import { missingPackages } from './packages.ts'
 import { report } from './report.ts'
 import { runTrial } from './run-trial.ts'
@@ -28,6 +29,8 @@ function startInNamespaces(): void {
   if (process.getuid?.() !== 0) refuse('The trial creates network namespaces: run it as root.')
   const missing = missingPackages()
   if (missing.length > 0) refuse(`The trial requires: apt-get install -y ${missing.join(' ')}`)
+  if (!hasCommit(OLD_COMMIT))
+    refuse(`The trial upgrades from commit ${OLD_COMMIT}, which is not in this clone: git fetch --unshallow`)
   const folder = mkdtempSync(join(tmpdir(), 'jeton-cluster-'))
   chmodSync(folder, 0o755)
   const own = [process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
@@ -49,11 +52,12 @@ function startInNamespaces(): void {
 async function runInNamespaces(folder: string): Promise<void> {
   const [only = ''] = process.argv.slice(2)
   const began = performance.now()
-  const oldBuild = unpackBuild(OLD_COMMIT, `${folder}/old`)
+  const isUpgraded = UPGRADE.name.includes(only)
+  const build = isUpgraded ? unpackBuild(OLD_COMMIT, `${folder}/old`) : currentBuild
   const say = (line: string) =>
     print(`${String(Math.round((performance.now() - began) / 1000)).padStart(4)} s  ${line}`)
-  const result = await runTrial({ folder, oldBuild, only, say })
-  print(`\n${report(result, { from: OLD_COMMIT, to: currentCommit() })}`)
+  const result = await runTrial({ folder, build, only, say })
+  print(`\n${report(result, { current: currentCommit(), from: isUpgraded ? OLD_COMMIT : undefined })}`)
   process.exit(result.losses.length === 0 ? 0 : 1)
 }
 
