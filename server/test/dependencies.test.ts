@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,19 @@ test('no package that users install runs a script, has a licence that does not f
   expect(shipped.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['fastify', 'kysely', 'pg', 'commander', 'react', 'uplot', '@react-types/shared']),
   )
+})
+
+test('the software bill of materials names every production package of the lock file, in its version', () => {
+  const script = join(ROOT, 'server/scripts/write-sbom.ts')
+  const { components } = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }))
+  const listed = new Set(components.map(({ purl }: { purl: string }) => decodeURIComponent(purl)))
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const installed = Object.entries<{ version: string; dev?: boolean; link?: boolean }>(packages)
+    .filter(([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link)
+    .map(([path, { version }]) => `pkg:npm/${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`)
+  expect(installed.length).toBeGreaterThan(50)
+  expect(installed.filter((one) => !listed.has(one))).toEqual([])
+  expect([...listed].filter((one) => /(vitest|typescript|biome)@/.test(String(one)))).toEqual([])
 })
 
 /** The manifests of this repository, with a change, and a little source. */

@@ -42,7 +42,6 @@ export async function checkBackup(
     progress?.update(++rows)
     return undefined
   })
-  progress?.end()
   const tables = new Map((await tablesOf(migrationsOf(backup))).map((table) => [table.name, table]))
   for (const shape of backup.shapes) {
     const { columns } = tables.get(shape.table) ?? {}
@@ -51,6 +50,7 @@ export async function checkBackup(
         `Its Jeton version had no table ${JSON.stringify(shape.table)} with these columns. Nothing was changed.`,
       )
   }
+  progress?.end()
   return backup
 }
 

@@ -57,7 +57,7 @@ test('packing does not change the checkout', () => {
     expect(existsSync(join(ROOT, 'server', made))).toBe(false)
 })
 
-test('the package starts in an empty folder and issues a token', async () => {
+test('the package starts in an empty folder, serves the console and issues a token', async () => {
   const env = {
     ...process.env,
     JETON_PORT: '0',
@@ -74,6 +74,11 @@ test('the package starts in an empty folder and issues a token', async () => {
       if (printed.includes('Ctrl-C')) resolve()
     })
   })
+  const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)!
+  const page = await (await fetch(`${url}/console/`)).text()
+  const assets = Array.from(page.matchAll(/\/console\/assets\/[\w.-]+/g), ([path]) => path)
+  expect(assets.length).toBeGreaterThan(1)
+  for (const path of assets) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
   const curl = printed.slice(
     printed.indexOf('curl'),
     printed.indexOf('loyalties rewards"') + 'loyalties rewards"'.length,
