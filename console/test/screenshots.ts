@@ -106,7 +106,10 @@ try {
   const page = await context.newPage()
   for (const [title, path] of Object.entries(await pagesOf(service, project))) {
     await page.goto(`/console${path}`)
+    await page.locator('main h1').first().waitFor()
     await page.waitForLoadState('networkidle')
+    // On a busy machine the network is idle between two requests of the page.
+    while ((await page.locator('.skeleton').count()) > 0) await wait(100)
     await save(page, title)
   }
 } finally {
