@@ -12,6 +12,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import type { Failure } from '../../refusal/fix.ts'
 import { FixLink } from '../../refusal/fix-link.tsx'
+import { remedyText } from '../../refusal/sentence-text.ts'
 import { useProjectId } from '../../routing/project-route.tsx'
 import { useSearchParams } from '../../routing/search-params.ts'
 import { useFailures } from './refusals.tsx'
@@ -43,7 +44,7 @@ const Explanation = ({ refusal, failure }: { refusal: Refusal; failure: Failure 
   <div className="verdict">
     <div className="stack tight">
       <Steps steps={refusal.steps} />
-      <Fix remedy={refusal.remedy} command={refusal.command} />
+      <Fix remedy={remedyText(refusal.remedy)} command={refusal.command} />
       <div className="row">
         <FixLink failure={failure} errorKey={refusal.key} isButton />
         <CheckNow refusal={refusal} />
