@@ -40,10 +40,10 @@ async function useService(url: string, image: Image, settings: Record<string, st
     'x-management-token': operator.token,
     'content-type': 'application/json',
   }
-  const create = async (path: string, body: object) =>
+  const create = async (path: string, body: object): Promise<Record<string, string>> =>
     (
       await fetch(`${url}/management/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    ).json()
+    ).json() as never
   const project = await create('/projects', { name: 'Club' })
   const key = await create(`/projects/${project.id}/api-keys`, { name: 'till', permissions: ['rewards'] })
   const issued = await fetch(`${url}/v1/oauth/token`, {
