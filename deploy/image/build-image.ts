@@ -9,7 +9,7 @@ const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 const DOCKERFILE = join(CHECKOUT, 'deploy/Dockerfile')
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** What the Dockerfile says about a container that is started from it. */
+/** A container that is started from the image, as the Dockerfile describes it. */
 export interface Image {
   readonly container: Container
   readonly entrypoint: readonly string[]

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const RELEASE = 'bookworm'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What a container sees: its files, the folder, the variables and the user. */
+/** The environment of a container: its files, the folder, the variables and the user. */
 export interface Container {
   readonly root: string
   folder: string
