@@ -13,7 +13,17 @@ process.env.TEST_SEED ||= String(randomInt(2 ** 31))
 const HOT_ROUTES = 'gateway|introspection|oauth|oauth-bad-input|one-answer|proxies'
 
 /** Empty for both engines. */
+const FLOWS = { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' }
 const PROCESSES = { TEST_ENGINE: process.env.PROCESSES_ENGINE ?? '' }
+
+/** Tests of processes, faults and the console that need one engine. They are left out if PROCESSES_ENGINE is the other one. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  SQLite: ['every-page', 'first-start', 'full-disk', 'guides', 'keyboard-pages', 'loyalty-sample', 'readme'],
+  PostgreSQL: ['machines', 'network', 'outage', 'pgbouncer', 'postgres', 'postgres-tls'],
+}
+const exclude = Object.keys(NEEDS)
+  .filter((engine) => (PROCESSES.TEST_ENGINE || engine) !== engine)
+  .flatMap((engine) => NEEDS[engine]!.map((name) => `**/${name}.test.ts`))
 
 export default defineConfig({
   test: {
@@ -41,24 +51,28 @@ export default defineConfig({
         test: {
           name: 'flows',
           include: ['server/test/flows/**/*.test.ts'],
-          env: { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' },
+          env: FLOWS,
         },
       },
       {
         extends: true,
-        test: { name: 'processes', include: ['server/test/processes/*.test.ts'], env: PROCESSES },
+        test: { name: 'processes', include: ['server/test/processes/*.test.ts'], exclude, env: PROCESSES },
       },
-      { extends: true, test: { name: 'faults', include: ['server/test/faults/*.test.ts'], env: PROCESSES } },
+      {
+        extends: true,
+        test: { name: 'faults', include: ['server/test/faults/*.test.ts'], exclude, env: PROCESSES },
+      },
       {
         extends: true,
         test: {
           name: 'console',
           include: ['console/test/*.test.ts'],
+          exclude,
           globalSetup: ['console/test/global-setup.ts'],
           env: PROCESSES,
         },
       },
-      { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'] } },
+      { extends: true, test: { name: 'fuzz', include: ['server/test/fuzz/*.test.ts'], env: FLOWS } },
       {
         // Without `extends`: these tests use the packages as they are installed, and need no PostgreSQL.
         test: {

@@ -52,7 +52,7 @@ describeInBrowser('every page', () => {
       await page.emulateMedia({ colorScheme: 'dark' })
       expect(await accessibilityFindings(page), 'dark').toEqual([])
       await page.setViewportSize({ width: 360, height: 740 })
-      expect(await widerThanWindow(page)).toEqual([])
+      await expect.poll(() => widerThanWindow(page)).toEqual([])
       // Details that are closed at first have content of receivers in them.
       await page.evaluate(() => {
         for (const element of document.querySelectorAll('details')) element.open = true

@@ -118,6 +118,8 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
     'Each process has its own environment: `process` says which one answered. Settings that only the command line reads are left out.',
   'check.list':
     'The checks use the settings, the store and the clock of the process that answers. What it cannot see is `unknown`.',
+  'job.list':
+    'Each process has its own jobs: `process` says which one answered. A job that failed runs again in time.',
   'store.show': 'The store that all processes share.',
   'queue.show': 'Counts the deliveries of all projects. Held and cancelled deliveries are not due.',
   'refusal.list':

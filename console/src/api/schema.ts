@@ -1285,6 +1285,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the background jobs of the process that answers
+         * @description Each process has its own jobs: `process` says which one answered. A job that failed runs again in time.
+         */
+        get: operations["job.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/store": {
         parameters: {
             query?: never;
@@ -3009,6 +3029,25 @@ export interface components {
             says: string;
             /** @description How to fix it; null if there is nothing to fix. */
             remedy: string | null;
+        };
+        Job: {
+            /**
+             * @description Type of the resource.
+             * @enum {string}
+             */
+            object: "job";
+            /** @description Name. */
+            name: string;
+            /** @description What the job does. */
+            purpose: string;
+            /** @description Longest time between two runs, in milliseconds. */
+            every_ms: number;
+            /** @description End of its last run; null before the first one. */
+            last_run_at: string | null;
+            /** @description Duration of its last run, in milliseconds. */
+            last_duration_ms: number | null;
+            /** @description Why the last run failed; null if it succeeded. It is repeated at the next run. */
+            error: string | null;
         };
         Store: {
             /**
@@ -6609,6 +6648,63 @@ export interface operations {
                         data_ref: "data";
                         /** @description The items of this page. */
                         data: components["schemas"]["Check"][];
+                        /** @description Number of all matching items. */
+                        total: number;
+                        /** @description Cursor of the next page; null on the last. */
+                        next_cursor: string | null;
+                        /** @description The process that answered. */
+                        process: {
+                            /** @description Id of the resource. */
+                            id: string;
+                            /** @description Name of its machine or container. */
+                            host: string;
+                            /** @description Its process id on that machine. */
+                            pid: number;
+                            /** @description Version of Jeton that it runs. */
+                            version: string;
+                        };
+                    };
+                };
+            };
+            /** @description Refused; the body has the reason and the remedy. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "job.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Type of the resource.
+                         * @enum {string}
+                         */
+                        object: "list";
+                        /**
+                         * @description Name of the field that holds the items.
+                         * @enum {string}
+                         */
+                        data_ref: "data";
+                        /** @description The items of this page. */
+                        data: components["schemas"]["Job"][];
                         /** @description Number of all matching items. */
                         total: number;
                         /** @description Cursor of the next page; null on the last. */

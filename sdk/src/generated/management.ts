@@ -1338,6 +1338,23 @@ export interface Check {
   readonly remedy: string | null
 }
 
+export interface Job {
+  /** Type of the resource. */
+  readonly object: "job"
+  /** Name. */
+  readonly name: string
+  /** What the job does. */
+  readonly purpose: string
+  /** Longest time between two runs, in milliseconds. */
+  readonly every_ms: number
+  /** End of its last run; null before the first one. */
+  readonly last_run_at: string | null
+  /** Duration of its last run, in milliseconds. */
+  readonly last_duration_ms: number | null
+  /** Why the last run failed; null if it succeeded. It is repeated at the next run. */
+  readonly error: string | null
+}
+
 export interface Store {
   /** Type of the resource. */
   readonly object: "store"
@@ -1930,6 +1947,10 @@ export interface Management {
       /** `false`: only the checks of `jeton doctor`. */
       readonly production?: boolean
     }): List<Check>
+  }
+  readonly jobs: {
+    /** List the background jobs of the process that answers. */
+    list(): List<Job>
   }
   readonly store: {
     /** Read engine, size and migrations of the store. */

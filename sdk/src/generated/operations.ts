@@ -134,6 +134,9 @@ export const SERVICE_OPERATIONS: OperationTable = {
   checks: {
     list: ['GET', '/checks', 'production', 'list'],
   },
+  jobs: {
+    list: ['GET', '/jobs', '', 'list'],
+  },
   store: {
     get: ['GET', '/store', '', 'json'],
   },

@@ -6,7 +6,7 @@ import {
   createSessionCookies,
   ensureConfiguredOperator,
 } from '../features/operators/index.ts'
-import { HEARTBEAT_EVERY_MS, Heartbeat, waitForPropagation } from '../features/processes/index.ts'
+import { Heartbeat, waitForPropagation } from '../features/processes/index.ts'
 import { requireProject } from '../features/projects/index.ts'
 import { createRefusalRecorder } from '../features/refusals/index.ts'
 import {
@@ -34,10 +34,11 @@ import type { SupervisorLink } from '../platform/http-processes/index.ts'
 import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createTargetCheck, type Sender } from '../platform/outbound/index.ts'
-import { startPeriodic } from '../platform/periodic.ts'
+import { type JobState, startPeriodic } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import type { Tracer } from '../platform/tracing.ts'
 import { listAttention } from './attention/list-attention.ts'
+import { CHANGES_JOB, CLEAN_UP_JOB, FLUSH_JOB, HEARTBEAT_JOB, USAGE_JOB } from './background-jobs.ts'
 import { checkService } from './checks/check-service.ts'
 import { consoleRoutes } from './console/console.routes.ts'
 import { startSending } from './delivery.ts'
@@ -56,11 +57,6 @@ import { startTracer } from './start-tracer.ts'
 import { VERSION } from './version.ts'
 import { Writability } from './writability.ts'
 
-/** Applies changes in this process even if no notification arrives. The guarantee is 2 s. */
-const POLL_EVERY_MS = 1_000
-const FLUSH_EVERY_MS = 2_000
-const CLEAN_EVERY_MS = 10_000
-export const WRITE_USAGE_EVERY_MS = 10_000
 /** Without a poll for this long the cache is not used, so the process is not ready either. */
 const MAX_KEY_STATE_AGE_SECONDS = 30
 
@@ -158,11 +154,13 @@ export async function compose(parts: Parts): Promise<Service> {
   let apartUrl: string | undefined
   let running = false
 
+  const jobStates: JobState[] = []
   const deps: RouteDeps = {
     db,
     clock,
     identity,
     settings: parts.settings,
+    jobs: jobStates,
     check: (production) =>
       checkService({ config, db, clock, whyNotWritable: () => writability.reason() }, production),
     random: randomBytes,
@@ -251,39 +249,34 @@ export async function compose(parts: Parts): Promise<Service> {
   const unsubscribers: (() => void)[] = []
 
   function startWork(): void {
-    const beats = startPeriodic(
-      { clock, log },
-      { name: 'heartbeat', everyMs: HEARTBEAT_EVERY_MS, run: heartbeat.beat },
-    )
+    const scheduling = { clock, log, jobs: jobStates }
+    const beats = startPeriodic(scheduling, { ...HEARTBEAT_JOB, run: heartbeat.beat })
     const poll = async () => {
       await changeFeed.pollChanges()
       // Somebody may wait for the confirmation of a change. Revoked tokens are too frequent for a write each.
       if (changeFeed.keyStateVersion !== heartbeat.reportedVersion) beats.soon()
     }
-    const poller = startPeriodic({ clock, log }, { name: 'poll', everyMs: POLL_EVERY_MS, run: poll })
+    const poller = startPeriodic(scheduling, { ...CHANGES_JOB, run: poll })
     unsubscribers.push(...[KEYS_CHANGED, TOKENS_REVOKED].map((topic) => db.subscribe(topic, poller.soon)))
     jobs.push(
       poller,
       beats,
-      startPeriodic({ clock, log }, { name: 'flush', everyMs: FLUSH_EVERY_MS, run: flushAll }),
-      startPeriodic({ clock, log }, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run }),
-      startPeriodic(
-        { clock, log },
-        {
-          name: 'janitor',
-          everyMs: CLEAN_EVERY_MS,
-          run: () => removeOld({ db, refusals, retention }, tokenCache.databaseClock.now()),
-        },
-      ),
+      startPeriodic(scheduling, { ...FLUSH_JOB, run: flushAll }),
+      startPeriodic(scheduling, { ...USAGE_JOB, run: usageWriter.run }),
+      startPeriodic(scheduling, {
+        ...CLEAN_UP_JOB,
+        run: () => removeOld({ db, refusals, retention }, tokenCache.databaseClock.now()),
+      }),
     )
     if (config.JETON_NOTICE_URL !== undefined)
       jobs.push(
         startNotices({
-          ...{ config, db, clock, log, processId: identity.id, service: () => url },
+          ...{ ...scheduling, config, db, processId: identity.id, service: () => url },
           listAttention: () => listAttention(deps),
         }),
       )
-    if (parts.worker !== false) jobs.push(startSending({ ...parts, db, vault, metrics, usage, tracer }))
+    if (parts.worker !== false)
+      jobs.push(startSending({ ...parts, ...scheduling, db, vault, metrics, usage, tracer }))
   }
 
   async function openListeners(): Promise<{ url: string; managementUrl: string }> {

@@ -12,6 +12,7 @@ import { cachingVault, type Vault } from '../platform/encryption.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createEgressPolicy, createSender, type Sender } from '../platform/outbound/index.ts'
+import type { JobState } from '../platform/periodic.ts'
 import { randomBytes } from '../platform/secrets.ts'
 import type { Tracer } from '../platform/tracing.ts'
 import { VERSION } from './version.ts'
@@ -28,6 +29,7 @@ interface Parts {
   readonly metrics: Metrics
   readonly usage: UsageCounter
   readonly tracer?: Tracer | undefined
+  readonly jobs?: JobState[]
   /** Sends events instead of the HTTP client. */
   readonly sender?: Sender | undefined
 }

@@ -2,7 +2,15 @@ import { Type } from 'typebox'
 import type { ProcessIdentity } from '../features/processes/index.ts'
 import type { SettingReport } from '../platform/config/index.ts'
 import { type Database, migrationsIn, storeSize, storeVersion } from '../platform/database/index.ts'
-import { type App, forOperators, listOf, NullableText, strict } from '../platform/http/index.ts'
+import {
+  type App,
+  forOperators,
+  isoTimeOrNull,
+  listOf,
+  NullableText,
+  strict,
+} from '../platform/http/index.ts'
+import type { JobState } from '../platform/periodic.ts'
 import type { Finding } from './checks/finding.ts'
 import { planOf } from './plan-migrations.ts'
 
@@ -66,10 +74,24 @@ const Store = Type.Object({
   ),
 })
 
+const Job = Type.Object({
+  object: Type.Literal('job'),
+  name: Type.String(),
+  purpose: Type.String({ description: 'What the job does.' }),
+  every_ms: Type.Integer({ description: 'Longest time between two runs, in milliseconds.' }),
+  last_run_at: nullableText('End of its last run; null before the first one.'),
+  last_duration_ms: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'Duration of its last run, in milliseconds.',
+  }),
+  error: nullableText('Why the last run failed; null if it succeeded. It is repeated at the next run.'),
+})
+
 interface Deps {
   readonly db: Database
   readonly identity: ProcessIdentity
   readonly settings: readonly SettingReport[]
+  readonly jobs: readonly JobState[]
   /** Findings of `jeton doctor`, with or without `--production`. */
   check(production: boolean): Promise<Finding[]>
 }
@@ -128,6 +150,20 @@ export function serviceRoutes(app: App, deps: Deps): void {
   )
 
   app.get(
+    '/management/v1/jobs',
+    {
+      config: forOperators('viewer', 'all'),
+      schema: {
+        tags,
+        operationId: 'job.list',
+        summary: 'List the background jobs of the process that answers',
+        response: { 200: answered(Job) },
+      },
+    },
+    async () => answer(deps.jobs.map(showJob)),
+  )
+
+  app.get(
     '/management/v1/store',
     {
       config: forOperators('viewer', 'all'),
@@ -144,6 +180,16 @@ export function serviceRoutes(app: App, deps: Deps): void {
 
 const answered = <Item extends Parameters<typeof listOf>[0]>(item: Item) =>
   Type.Object({ ...listOf(item).properties, process: Answering })
+
+const showJob = ({ name, purpose, everyMs, lastRunAt, lastDurationMs, error }: JobState) => ({
+  object: 'job' as const,
+  name,
+  purpose,
+  every_ms: everyMs,
+  last_run_at: isoTimeOrNull(lastRunAt),
+  last_duration_ms: lastDurationMs === null ? null : Math.round(lastDurationMs),
+  error,
+})
 
 async function showStore(db: Database) {
   const [applied = [], plan] = await Promise.all([migrationsIn(db), planOf(db)])

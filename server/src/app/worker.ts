@@ -1,5 +1,5 @@
 import { Problem } from '../contract/problem.ts'
-import { HEARTBEAT_EVERY_MS, Heartbeat } from '../features/processes/index.ts'
+import { Heartbeat } from '../features/processes/index.ts'
 import { countActiveTokens } from '../features/tokens/index.ts'
 import { createUsageWriter, UsageCounter } from '../features/usage/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -10,7 +10,8 @@ import type { Log } from '../platform/log.ts'
 import { addProcessMetrics, createMetrics } from '../platform/metrics.ts'
 import { startPeriodic } from '../platform/periodic.ts'
 import { StartFailure } from '../platform/start-failure.ts'
-import { openStore, WRITE_USAGE_EVERY_MS } from './compose.ts'
+import { HEARTBEAT_JOB, USAGE_JOB } from './background-jobs.ts'
+import { openStore } from './compose.ts'
 import { startSending } from './delivery.ts'
 import { missingKeyIds, openVault, reportKeys } from './encryption-keys.ts'
 import { healthRoutes, metricsRoute } from './health.routes.ts'
@@ -59,12 +60,14 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     counter: usage,
     activeTokens: async () => countActiveTokens(db, await db.now()),
   })
-  const writing = startPeriodic(parts, { name: 'usage', everyMs: WRITE_USAGE_EVERY_MS, run: usageWriter.run })
+  const writing = startPeriodic(parts, {
+    ...USAGE_JOB,
+    run: usageWriter.run,
+  })
   const sending = startSending({ ...parts, db, vault, metrics, usage, tracer })
   const heartbeat = new Heartbeat({ db, clock: parts.clock, identity })
   const beats = startPeriodic(parts, {
-    name: 'heartbeat',
-    everyMs: HEARTBEAT_EVERY_MS,
+    ...HEARTBEAT_JOB,
     run: heartbeat.beat,
   })
   beats.soon()

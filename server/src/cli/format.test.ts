@@ -66,6 +66,7 @@ test('every noun of the command line has the right plural', () => {
     'deliveries',
     'distributions',
     'events',
+    'jobs',
     'keys',
     'members',
     'operators',

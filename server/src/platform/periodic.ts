@@ -3,8 +3,26 @@ import type { Log } from './log.ts'
 
 interface Job {
   readonly name: string
+  /** For operators. */
+  readonly purpose: string
   readonly everyMs: number
   run(): Promise<unknown>
+}
+
+/** A job and its last run, which operators see. */
+export interface JobState extends Readonly<Omit<Job, 'run'>> {
+  /** Null before the first run. */
+  lastRunAt: number | null
+  lastDurationMs: number | null
+  /** Null if the last run succeeded. */
+  error: string | null
+}
+
+interface Deps {
+  readonly clock: Clock
+  readonly log: Log
+  /** The state of the job is added to this list. */
+  readonly jobs?: JobState[] | undefined
 }
 
 export interface Periodic {
@@ -18,26 +36,32 @@ export interface Periodic {
 const WOKEN = 'woken'
 
 /** Runs a job periodically, never twice at once. A failure is logged, and the next run retries. */
-export function startPeriodic({ clock, log }: { clock: Clock; log: Log }, job: Job): Periodic {
+export function startPeriodic({ clock, log, jobs }: Deps, job: Job): Periodic {
+  const { name, purpose, everyMs } = job
+  const state: JobState = { name, purpose, everyMs, lastRunAt: null, lastDurationMs: null, error: null }
+  jobs?.push(state)
   let stopped = false
   let alarm = new AbortController()
-  let failing = false
 
   async function turn(): Promise<void> {
+    const startedAt = clock.monotonic()
     try {
       await job.run()
-      if (failing) log.info({ job: job.name }, 'works again')
-      failing = false
+      if (state.error !== null) log.info({ job: name }, 'works again')
+      state.error = null
     } catch (error) {
+      const reason = (error as Error).message
       // Logged once per outage, not once per run.
-      if (!failing) log.warn({ job: job.name, reason: (error as Error).message }, 'failed, will retry')
-      failing = true
+      if (state.error === null) log.warn({ job: name, reason }, 'failed, will retry')
+      state.error = reason
     }
+    state.lastRunAt = clock.now()
+    state.lastDurationMs = clock.monotonic() - startedAt
   }
 
   async function loop(): Promise<void> {
     while (!stopped) {
-      await clock.sleep(job.everyMs, alarm.signal)
+      await clock.sleep(everyMs, alarm.signal)
       if (stopped) return
       alarm = new AbortController()
       await turn()

@@ -131,6 +131,24 @@ eachEngine((engine) => {
     expect(['store', 'operators', 'sample'].map(away)).toEqual(['failed', 'unknown', 'unknown'])
   })
 
+  test('the service lists its background jobs with their last runs', async () => {
+    const service = await start()
+    const jobs = async () => (await service.manage('GET', '/jobs')).body
+    const [process] = (await service.manage('GET', '/processes')).body.data
+    expect((await jobs()).process.pid).toBe(process.pid)
+    await expect
+      .poll(async () => (await jobs()).data.find((job: { name: string }) => job.name === 'relay'))
+      .toEqual({
+        object: 'job',
+        name: 'relay',
+        purpose: 'Creates the deliveries of new events',
+        every_ms: 500,
+        last_run_at: expect.stringMatching(/^\d{4}-/),
+        last_duration_ms: expect.any(Number),
+        error: null,
+      })
+  })
+
   test('the store reports its engine, size and migrations, and the queue what is due', async () => {
     const service = await start()
     const { body } = await service.manage('GET', '/store')

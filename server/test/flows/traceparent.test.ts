@@ -48,6 +48,9 @@ eachEngine((engine) => {
     return rows.at(-1)?.traceparent
   }
 
+  const attemptsMade = async (): Promise<number | undefined> =>
+    (await service.manage('GET', `/projects/${shop.projectId}/deliveries`)).body.data[0]?.attempts_made
+
   const report = (headers: Record<string, string> = {}) =>
     ok(
       shop.call(
@@ -77,7 +80,8 @@ eachEngine((engine) => {
     receiver.answer = () => ({ status: receiver.received.length === 1 ? 500 : 204 })
     await report({ traceparent: SENT })
     await receiver.receivedAtLeast(1)
-    // The retry is due once the first attempt is settled.
+    // An attempt whose result is not stored yet would be repeated as the same attempt.
+    await expect.poll(attemptsMade).toBe(1)
     const advance = async () => {
       await service.jump(2 * MINUTE)
       await service.advance(1_000)

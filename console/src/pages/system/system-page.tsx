@@ -2,12 +2,13 @@ import { EmptyState } from '../../components/notices.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { IfRole, useRole } from '../../session/session.tsx'
 import { Findings } from './findings.tsx'
+import { JobsCard } from './jobs-card.tsx'
 import { Processes, useProcesses } from './processes.tsx'
 import { QueueCard } from './queue-card.tsx'
 import { SettingsCard } from './settings-card.tsx'
 import { StoreCard } from './store-card.tsx'
 
-/** Processes, store, queue, checks and settings of the running service. */
+/** Processes, store, queue, background jobs, checks and settings of the running service. */
 export function SystemPage() {
   const { seesService } = useRole()
   return seesService ? (
@@ -41,6 +42,7 @@ function Service() {
         <StoreCard />
         <QueueCard />
       </div>
+      <JobsCard />
       <IfRole least="admin">
         <Findings />
         <SettingsCard />

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Log } from '../../platform/log.ts'
 import { checkTargetUrl, createEgressPolicy, createSender } from '../../platform/outbound/index.ts'
-import { startPeriodic } from '../../platform/periodic.ts'
+import { type JobState, startPeriodic } from '../../platform/periodic.ts'
 import { StartFailure } from '../../platform/start-failure.ts'
 import type { Attention } from '../attention/attention.ts'
 import { VERSION } from '../version.ts'
@@ -32,6 +32,7 @@ interface Parts {
   readonly db: Database
   readonly clock: Clock
   readonly log: Log
+  readonly jobs?: JobState[]
   readonly processId: string
   /** Address of the service, which tells its notices from those of others. */
   readonly service: () => string
@@ -40,7 +41,7 @@ interface Parts {
 
 /** Reports problems to JETON_NOTICE_URL, with connections of its own, so that a slow receiver delays nothing else. */
 export function startNotices(parts: Parts): { stop(): Promise<void> } {
-  const { config, db, clock, log, service } = parts
+  const { config, db, log, service } = parts
   const [url, secret] = [config.JETON_NOTICE_URL!, config.JETON_NOTICE_SECRET!]
   const salt = `${secret} ${config.JETON_PUBLIC_URL ?? ''}`
   const policy = createEgressPolicy(config.JETON_WEBHOOK_ALLOW)
@@ -69,21 +70,21 @@ export function startNotices(parts: Parts): { stop(): Promise<void> } {
 
   const isFirst = async () => [undefined, parts.processId].includes(await findFirstProcessId(db))
   const outage = new OutageNotice({ db, salt, service, isFirst, post })
-  const sending = startPeriodic(
-    { clock, log },
-    { name: 'send notices', everyMs: SEND_EVERY_MS, run: createNoticeSender({ db, service, post }) },
-  )
-  const recording = startPeriodic(
-    { clock, log },
-    {
-      name: 'notices',
-      everyMs: RECORD_EVERY_MS,
-      run: createNoticeRecorder({
-        ...{ db, outage, salt, listAttention: parts.listAttention },
-        onNew: sending.soon,
-      }),
-    },
-  )
+  const sending = startPeriodic(parts, {
+    name: 'send notices',
+    purpose: 'Sends notices to JETON_NOTICE_URL',
+    everyMs: SEND_EVERY_MS,
+    run: createNoticeSender({ db, service, post }),
+  })
+  const recording = startPeriodic(parts, {
+    name: 'notices',
+    purpose: 'Finds new problems and those that have ended',
+    everyMs: RECORD_EVERY_MS,
+    run: createNoticeRecorder({
+      ...{ db, outage, salt, listAttention: parts.listAttention },
+      onNew: sending.soon,
+    }),
+  })
   return {
     async stop() {
       await sender.close()

@@ -12,16 +12,20 @@ const BACKLOG_EVERY_MS = 15_000
 
 /** Relays events and sends deliveries until it is stopped. Any number of processes share a store. */
 export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
-  const { db, clock, log } = deps
-  const periodic = (name: string, run: () => Promise<unknown>) =>
-    startPeriodic({ clock, log }, { name, everyMs: POLL_EVERY_MS, run })
+  const { db } = deps
+  const periodic = (name: string, purpose: string, run: () => Promise<unknown>) =>
+    startPeriodic(deps, { name, purpose, everyMs: POLL_EVERY_MS, run })
   const dispatcher = new Dispatcher(deps)
   const relay = new Relay({ ...deps, dispatcher })
-  const relaying = periodic('relay', () => relay.run())
-  const sending = periodic('delivery', () => dispatcher.run())
-  const resuming = periodic('resume held deliveries', async () => {
-    if (await resumeHeld(db)) dispatcher.notifyDue()
-  })
+  const relaying = periodic('relay', 'Creates the deliveries of new events', () => relay.run())
+  const sending = periodic('delivery', 'Sends deliveries and stores their results', () => dispatcher.run())
+  const resuming = periodic(
+    'resume',
+    'Makes held deliveries due after their destination was enabled',
+    async () => {
+      if (await resumeHeld(db)) dispatcher.notifyDue()
+    },
+  )
   const watching = watchBacklog(deps)
   dispatcher.onFlushDue = sending.soon
   const unsubscribe = [
@@ -40,11 +44,13 @@ export function startDelivery(deps: DeliveryDeps): { stop(): Promise<void> } {
   }
 }
 
-function watchBacklog({ db, clock, log, metrics }: DeliveryDeps) {
+function watchBacklog(deps: DeliveryDeps) {
+  const { db, metrics } = deps
   const show = backlogMetrics(metrics)
   const run = async () => {
     const at = await db.now()
     show(await readBacklog(db, at), at)
   }
-  return startPeriodic({ clock, log }, { name: 'backlog', everyMs: BACKLOG_EVERY_MS, run })
+  const purpose = 'Counts due deliveries for the metrics'
+  return startPeriodic(deps, { name: 'backlog', purpose, everyMs: BACKLOG_EVERY_MS, run })
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
+import type { JobState } from '../../platform/periodic.ts'
 import { newId, type RandomBytes } from '../../platform/secrets.ts'
 import type { UsageCounter } from '../usage/index.ts'
 import { disableUnreachable } from '../webhooks/index.ts'
@@ -35,6 +36,7 @@ export interface DeliveryDeps {
   readonly db: Database
   readonly clock: Clock
   readonly log: Log
+  readonly jobs?: JobState[]
   readonly metrics: Metrics
   readonly usage: UsageCounter
   readonly random: RandomBytes
