@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Job>[] = [
   },
 ]
 
-/** Of the process that answers. */
+/** The jobs of the process that answers. */
 export function JobsCard() {
   const jobs = useApi('/jobs', {}, { pollMs: POLL_MS })
   const host = jobs.data && `of ${jobs.data.process.host}, process ${jobs.data.process.pid}`
