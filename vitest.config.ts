@@ -16,14 +16,32 @@ const HOT_ROUTES = 'gateway|introspection|oauth|oauth-bad-input|one-answer|proxi
 const FLOWS = { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' }
 const PROCESSES = { TEST_ENGINE: process.env.PROCESSES_ENGINE ?? '' }
 
-/** Tests of processes, faults and the console that need one engine. They are left out if PROCESSES_ENGINE is the other one. */
+/**
+ * Tests of processes, faults and the console that need one engine, the longest first. They are left out if PROCESSES_ENGINE is the
+ * other one. With TEST_FILES=half every second of them runs, chosen by the seed.
+ */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
-  SQLite: ['every-page', 'first-start', 'full-disk', 'guides', 'keyboard-pages', 'loyalty-sample', 'readme'],
-  PostgreSQL: ['machines', 'network', 'outage', 'pgbouncer', 'postgres', 'postgres-tls'],
+  SQLite: [
+    ...[
+      'guides',
+      'keyboard-pages',
+      'every-page',
+      'proxies',
+      'dashboards',
+      'package',
+      'unreachable',
+      'readme',
+    ],
+    ...['keyboard', 'full-disk', 'search', 'serve-options', 'browser', 'loyalty-sample', 'first-start'],
+  ],
+  PostgreSQL: ['machines', 'postgres', 'network', 'postgres-tls', 'outage', 'pgbouncer'],
 }
-const exclude = Object.keys(NEEDS)
-  .filter((engine) => (PROCESSES.TEST_ENGINE || engine) !== engine)
-  .flatMap((engine) => NEEDS[engine]!.map((name) => `**/${name}.test.ts`))
+const half = process.env.TEST_FILES === 'half' ? Number(process.env.TEST_SEED) % 2 : undefined
+const exclude = Object.entries(NEEDS).flatMap(([engine, names]) =>
+  names
+    .filter((_, at) => (PROCESSES.TEST_ENGINE || engine) !== engine || at % 2 === half)
+    .map((name) => `**/${name}.test.ts`),
+)
 
 export default defineConfig({
   test: {
@@ -31,8 +49,8 @@ export default defineConfig({
     // Processes instead of threads: tests start threads and child processes of their own, as the service does.
     pool: 'forks',
     isolate: false,
-    // More than there are cores, since many tests wait for a process, a socket or a deadline.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, since many tests wait for a process, a socket or a deadline.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Only a test that hangs takes this long. A test that promises a duration measures it itself.
     testTimeout: 120_000,

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../server/src/platform/clock.ts'
 import { newFolder } from '../../server/test/command-line.ts'
-import { halfOf } from '../../server/test/half-of.ts'
 import { startService, type TestService } from '../../server/test/service.ts'
 import { describeInBrowser, openBrowser } from './browser.ts'
 import { type HostileProject, openHostileProject } from './hostile-project.ts'
@@ -97,7 +96,7 @@ describeInBrowser('every page by keyboard alone', () => {
     await service.stop()
   })
 
-  test.each(halfOf(Object.keys(PAGES)))(
+  test.each(Object.keys(PAGES))(
     '%s: Tab reaches every control in order and in sight, and each dialog takes the focus and gives it back',
     async (title) => {
       const { page } = await openBrowser(service.url)

@@ -6,7 +6,6 @@ import { BINARY, makeHome, sampleKeyIn, serveBinary } from '../binary.ts'
 import { type Document, ROOT, readDocument, readDocuments } from '../documents.ts'
 import { freePort } from '../free-port.ts'
 import { type Block, blocksOf, filesOf, MARKER, promisedStatuses, scriptOf, strayCommands } from '../guide.ts'
-import { halfOf } from '../half-of.ts'
 import { isInstalled, startProxy, startUpstream } from '../proxy.ts'
 
 const guides = [
@@ -145,7 +144,7 @@ describe('the guides', () => {
   const missing = !['bash', 'curl', 'openssl'].every(isInstalled)
   const tools = missing ? ' (bash, curl or openssl is not installed here)' : ''
 
-  test.skipIf(missing).each(halfOf(guides.filter(runs)))(
+  test.skipIf(missing).each(guides.filter(runs))(
     `the commands in $path work as written${tools}`,
     async (guide) => {
       const blocks = blocksOf(guide).filter(
