@@ -42,7 +42,7 @@ const isPrivate = addressMatcher([
 
 /** If every call comes from one private address, that is probably a proxy whose forwarded addresses are ignored. */
 export async function proxyRule({ db, now }: Scope): Promise<Attention[]> {
-  if ((await countCalls(db, now - HOUR_MS, now)) < MIN_CALLS) return []
+  if ((await countCalls(db, now - HOUR_MS)) < MIN_CALLS) return []
   const addresses = await listAddressesSince(db, now - HOUR_MS)
   const [address] = addresses
   if (addresses.length !== 1 || address === undefined || !isPrivate(address)) return []

@@ -86,14 +86,17 @@ export async function keyUse(reader: Reader, range: Range): Promise<Map<string, 
   )
 }
 
+/** Minutes have no upper limit: the clock of the process that counted may be ahead of the database. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
 /** Allowed calls of all projects. */
-export async function countCalls(reader: Reader, from: number, to: number): Promise<number> {
+export async function countCalls(reader: Reader, from: number): Promise<number> {
   const sums = await sumsByProject(reader, {
     projectId: undefined,
     metric: 'calls',
     table: 'usage_minutes',
     from,
-    to,
+    to: NO_LIMIT,
   })
   return sums.reduce((sum, { count }) => sum + count, 0)
 }
@@ -123,11 +126,11 @@ export async function listRefusalJumps(
     metric,
     table: 'usage_minutes',
     from: from - (from % MINUTE_MS),
-    to: now,
+    to: NO_LIMIT,
   })
   const suspects = recent.filter(({ count }) => count >= MIN_JUMP)
   if (suspects.length === 0) return []
-  const day = await sumsByProject(reader, { projectId, metric, ...wholeHours(now - DAY_MS, now) })
+  const day = await sumsByProject(reader, { projectId, metric, ...wholeHours(now - DAY_MS, NO_LIMIT) })
   const daily = new Map(day.map(({ project_id, count }) => [project_id, count]))
   return suspects
     .map(({ project_id, count }) => ({
