@@ -17,8 +17,8 @@ const FLOWS = { TEST_ENGINE: process.env.FLOWS_ENGINE ?? '' }
 const PROCESSES = { TEST_ENGINE: process.env.PROCESSES_ENGINE ?? '' }
 
 /**
- * Tests of processes, faults and the console that need one engine, the longest first. They are left out if PROCESSES_ENGINE is the
- * other one. With TEST_FILES=half every second of them runs, chosen by the seed.
+ * Tests of processes, faults and the console that need one engine or take long. They are left out if PROCESSES_ENGINE is the
+ * other engine. With TEST_FILES=half every second of them runs, chosen by the seed.
  */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   SQLite: [
@@ -34,12 +34,23 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['keyboard', 'full-disk', 'search', 'serve-options', 'browser', 'loyalty-sample', 'first-start'],
   ],
+  // Either engine: long tests of processes.
+  '': [
+    'start',
+    'http-processes',
+    'traces',
+    'lost-encryption-key',
+    'apply-kill',
+    'interrupt',
+    'usage',
+    'tour',
+  ],
   PostgreSQL: ['machines', 'postgres', 'network', 'postgres-tls', 'outage', 'pgbouncer'],
 }
 const half = process.env.TEST_FILES === 'half' ? Number(process.env.TEST_SEED) % 2 : undefined
 const exclude = Object.entries(NEEDS).flatMap(([engine, names]) =>
   names
-    .filter((_, at) => (PROCESSES.TEST_ENGINE || engine) !== engine || at % 2 === half)
+    .filter((_, at) => (engine && (PROCESSES.TEST_ENGINE || engine) !== engine) || at % 2 === half)
     .map((name) => `**/${name}.test.ts`),
 )
 
